@@ -1,0 +1,109 @@
+//! Masking: the known plaintexts of a run never reach an output.
+
+use std::sync::{Arc, RwLock};
+use zeroize::Zeroize;
+
+/// The plaintexts that were revealed so far, shared by every room that hands text on.
+///
+/// Each is masked as it stands and as base64, JSON, URL encoding and shell quoting would write it; a plaintext of
+/// several lines is masked line by line too, since a diff shows lines.
+#[derive(Clone, Default)]
+pub struct Mask {
+    inner: Arc<RwLock<Words>>,
+}
+
+#[derive(Default)]
+struct Words {
+    /// Longest first, so that a secret inside a longer one does not spoil it.
+    words: Vec<(String, String)>,
+}
+
+impl Drop for Words {
+    fn drop(&mut self) {
+        for (word, _) in &mut self.words {
+            word.zeroize();
+        }
+    }
+}
+
+/// What a masked secret looks like: its digest, cut to twelve digits.
+fn cover(plaintext: &str) -> String {
+    format!("‹secret {}›", &super::digest::sha256(plaintext.as_bytes())[..12])
+}
+
+impl Mask {
+    pub fn new() -> Mask {
+        Mask::default()
+    }
+
+    /// Adds a plaintext. Empty text and lines that are too common to mask (fewer than three characters) are
+    /// left out: masking them would spoil every output and hide nothing.
+    pub fn add(&self, plaintext: &str) {
+        let cover = cover(plaintext);
+        let mut forms: Vec<String> = vec![plaintext.to_owned(), plaintext.trim().to_owned()];
+        forms.extend(plaintext.lines().map(|line| line.trim().to_owned()).filter(|line| line.len() >= 6));
+        for form in forms.clone() {
+            use base64::Engine;
+            let b64 = base64::engine::general_purpose::STANDARD.encode(form.as_bytes());
+            forms.push(b64.trim_end_matches('=').to_owned());
+            let json = format!("{form:?}");
+            forms.push(json.trim_matches('"').to_owned());
+            forms.push(form.replace('\'', r"'\''"));
+            forms.push(url(&form));
+        }
+        let mut inner = self.inner.write().unwrap_or_else(|e| e.into_inner());
+        for form in forms {
+            if form.chars().count() >= 3 && !inner.words.iter().any(|(word, _)| *word == form) {
+                inner.words.push((form, cover.clone()));
+            }
+        }
+        inner.words.sort_by(|(a, _), (b, _)| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));
+    }
+
+    /// Returns `text` with every known plaintext covered.
+    pub fn apply(&self, text: &str) -> String {
+        let inner = self.inner.read().unwrap_or_else(|e| e.into_inner());
+        let mut out = text.to_owned();
+        for (word, cover) in &inner.words {
+            if out.contains(word.as_str()) {
+                out = out.replace(word.as_str(), cover);
+            }
+        }
+        out
+    }
+
+    /// True where no plaintext is known.
+    pub fn is_empty(&self) -> bool {
+        self.inner.read().unwrap_or_else(|e| e.into_inner()).words.is_empty()
+    }
+}
+
+impl std::fmt::Debug for Mask {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Mask")
+    }
+}
+
+fn url(text: &str) -> String {
+    text.bytes()
+        .map(|b| match b {
+            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' => (b as char).to_string(),
+            _ => format!("%{b:02X}"),
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_form_of_a_secret_is_covered() {
+        let mask = Mask::new();
+        mask.add("s3cr'et pass");
+        for text in ["a s3cr'et pass b", r"'s3cr'\''et pass'", "s3cr%27et%20pass", "czNjcidldCBwYXNz"] {
+            assert!(mask.apply(text).contains("‹secret "), "{text}");
+        }
+        assert_eq!(mask.apply("nothing here"), "nothing here");
+    }
+}

@@ -1,0 +1,18 @@
+//! The ground floor: places in files, problems, plain values, and the few things every room needs.
+//!
+//! Enters: nothing. Leaves: values. Never prints, never reads the environment, never starts a process.
+
+pub mod clock;
+pub mod digest;
+pub mod file;
+pub mod mask;
+pub mod nearest;
+pub mod place;
+pub mod plain;
+pub mod problem;
+pub mod shell;
+
+pub use mask::Mask;
+pub use place::{FileId, Place};
+pub use plain::Plain;
+pub use problem::{Note, Problem, Problems, Result};

@@ -1,0 +1,50 @@
+//! Compares wanted and found; yields operations in order. A plan is a value: computed once, then shown, applied
+//! and recorded.
+//!
+//! Enters: catalogue entries, module configs, facts. Leaves: [`Plan`]. Never connects, never prints.
+
+use crate::base::{Place, Problem};
+use crate::resource::{Action, Diff, Verb};
+
+/// The operations of a run, per node, in the order of the catalogue.
+#[derive(Clone, Debug, Default)]
+pub struct Plan {
+    pub nodes: Vec<NodePlan>,
+}
+
+#[derive(Clone, Debug, Default)]
+pub struct NodePlan {
+    pub node: String,
+    pub operations: Vec<Operation>,
+    /// What stopped this node before it could be planned; then there are no operations.
+    pub problems: Vec<Problem>,
+    pub warnings: Vec<Problem>,
+}
+
+/// One step that changes a node.
+#[derive(Clone, Debug)]
+pub struct Operation {
+    /// Counts from 1 within the node.
+    pub id: usize,
+    pub module: String,
+    /// `kind name`, or `deploy` for one that a module's `deploy()` queued.
+    pub resource: String,
+    pub verb: Verb,
+    pub title: String,
+    pub diff: Diff,
+    pub action: Action,
+    /// Ids of the resources whose change triggered it.
+    pub triggered_by: Vec<String>,
+    pub judged_then: Option<String>,
+    /// Why it is owed although nothing of this plan asks for it.
+    pub owed: Option<String>,
+    pub guards_access: bool,
+    /// Where the module's code declared the resource.
+    pub place: Option<Place>,
+}
+
+impl Plan {
+    pub fn operations(&self) -> usize {
+        self.nodes.iter().map(|node| node.operations.len()).sum()
+    }
+}
