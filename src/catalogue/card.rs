@@ -104,7 +104,7 @@ impl Card {
     /// A role that is not there, `modules` that are no list of names, and names of no module.
     pub fn shape(&self, workspace: &Workspace, probe: &Probe) -> Result<Shape> {
         let mut problems = Problems::new();
-        let role = workspace.role_layer(&self.role, Some(self.role_place))?;
+        let role = workspace.role_layer(&self.role, self.role_place)?;
         let mut modules: Option<Value> = None;
         for layer in role.iter().chain([&self.layer]) {
             let Some(member) = layer.whole.get("modules") else { continue };

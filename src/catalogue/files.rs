@@ -2,7 +2,8 @@
 
 use super::keys::{self, Kind};
 use crate::base::{Problem, Problems, Result};
-use crate::data::{Tagged, library::{Library, ModuleDir}, yaml};
+use crate::data::library::{Library, ModuleDir};
+use crate::data::{self, Tagged};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
@@ -79,16 +80,16 @@ impl Files {
 }
 
 fn parse(id: u32, shown: &str, bytes: &[u8], kind: Kind, library: &Library) -> Loaded {
-    let Some(whole) = yaml::load(Path::new(shown), bytes)? else { return Ok(None) };
+    let Some(whole) = data::load(Path::new(shown), bytes)? else { return Ok(None) };
     let problems = keys::check(&whole, kind, library);
     if !problems.is_empty() {
         return Err(problems);
     }
-    let data = match kind {
+    let below = match kind {
         Kind::Role | Kind::Node => whole.filtered(|key| !keys::steers(kind, key)),
         _ => whole.clone(),
     };
-    Ok(Some(Arc::new(Layer { id, shown: shown.to_owned(), whole, data })))
+    Ok(Some(Arc::new(Layer { id, shown: shown.to_owned(), whole, data: below })))
 }
 
 /// True where there is no file at a path, rather than one that cannot be read.

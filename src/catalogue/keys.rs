@@ -26,15 +26,11 @@ pub fn steers(kind: Kind, key: &str) -> bool {
 
 /// Finds top-level keys that mean nothing in a file of this kind.
 pub fn check(file: &Tagged, kind: Kind, library: &Library) -> Problems {
-    if !file.is_map() {
-        let what = "a data file holds something else than a mapping";
-        let expected = "expected keys at the top of the file: `deployment` and names of modules";
-        return Problem::new(what).at(file.place).expected(expected).into();
-    }
     let mut problems = Problems::new();
-    file.each_key(|key, place| {
-        if key == "deployment" || steers(kind, key) || library.knows(key) {
-            return;
+    for (key, member) in file.members() {
+        let (key, place) = (&*key, member.key);
+        if key == "deployment" || steers(kind, key) || library.get(key).is_some() || library.absent(key).is_some() {
+            continue;
         }
         let what = match RESERVED.contains(&key) {
             true => format!("the key `{key}` is set by the run itself"),
@@ -54,6 +50,6 @@ pub fn check(file: &Tagged, kind: Kind, library: &Library) -> Problems {
             Some(near) if near != key => problem.help(format!("did you mean `{near}`?")),
             _ => problem,
         });
-    });
+    }
     problems
 }

@@ -3,7 +3,6 @@
 use super::order::Graph;
 use crate::base::{Place, Problem, Problems, Result};
 use crate::data::library::{Library, ModuleDir};
-use crate::data::yaml;
 
 /// Reads the graph of all modules of a workspace.
 ///
@@ -32,7 +31,7 @@ fn edges(module: &ModuleDir) -> Result<Vec<(String, Place)>> {
     const FILE: &str = "requires.yaml";
     const EXPECTED: &str = "expected a list of module names, as in `requires: [base]`";
     let Some(bytes) = module.read(FILE)? else { return Ok(Vec::new()) };
-    let Some(file) = yaml::load(&module.shown(FILE), &bytes)? else { return Ok(Vec::new()) };
+    let Some(file) = crate::data::load(&module.shown(FILE), &bytes)? else { return Ok(Vec::new()) };
     if !file.is_map() {
         let what = format!("`requires.yaml` of module `{}` is no mapping", module.name);
         return Err(Problem::new(what).at(file.place).expected(EXPECTED).into());

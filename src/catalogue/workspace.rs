@@ -1,16 +1,18 @@
 //! A workspace: its hierarchy, its modules, its nodes and roles, and the files that were read so far.
 
 use super::card::{Card, Cards};
-use super::files::{Files, Layer};
+use super::files::{Files, Layer, is_absent, keep};
 use super::hierarchy::{Hierarchy, Known, Pattern};
 use super::inventory::{Inventory, check_name};
 use super::keys::Kind;
 use super::order::Graph;
 use super::requires;
-use super::stack::Stacks;
+use super::probe::Probe;
+use super::stack::{Stack, Stacks};
+use crate::base::problem::Kind as Severity;
 use crate::base::{FileId, Place, Problem, Problems, Result, nearest::nearest};
 use crate::data::library::{Library, ModuleDir};
-use crate::data::{Tagged, Value, yaml};
+use crate::data::{Tagged, Value, load};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
@@ -47,9 +49,9 @@ impl Workspace {
     pub fn open(root: &Path) -> Result<Workspace> {
         let common = Common::read(root)?;
         let mut problems = Problems::new();
-        let hierarchy = super::files::keep(common.hierarchy(), &mut problems);
-        let library = super::files::keep(Library::open(root), &mut problems);
-        let graph = library.as_ref().and_then(|library| super::files::keep(requires::read(library), &mut problems));
+        let hierarchy = keep(common.hierarchy(), &mut problems);
+        let library = keep(Library::open(root), &mut problems);
+        let graph = library.as_ref().and_then(|library| keep(requires::read(library), &mut problems));
         let (Some(hierarchy), Some(library), Some(graph)) = (hierarchy, library, graph) else {
             return Err(problems);
         };
@@ -138,7 +140,7 @@ impl Workspace {
         let mut layers = Vec::new();
         for rel in own.chain(os) {
             let layer = self.files.module_layer(module, &rel, &self.library);
-            layers.extend(super::files::keep(layer, &mut problems).flatten());
+            layers.extend(keep(layer, &mut problems).flatten());
         }
         if problems.is_empty() { Ok(layers) } else { Err(problems) }
     }
@@ -151,21 +153,13 @@ impl Workspace {
         self.cards.get(self, node)
     }
 
-    /// The file of the role that a node names, or that was asked for.
-    pub(super) fn role_layer(&self, role: &str, named: Option<Place>) -> Result<Option<Arc<Layer>>> {
+    /// The file of the role that a node names.
+    pub(super) fn role_layer(&self, role: &str, named: Place) -> Result<Option<Arc<Layer>>> {
         check_name("role", role)?;
         let path = path_of(self.hierarchy.role(), role);
         if !self.files.exists(&format!("data/{path}")) {
-            let problem = Problem::new(format!("role `{role}` has no file `data/{path}`"));
-            let problem = match named {
-                Some(place) => problem.at(place).expected("expected the name of a role"),
-                None => problem,
-            };
-            return Err(match nearest(role, self.role_names()?) {
-                Some(near) => problem.help(format!("did you mean `{near}`?")),
-                None => problem.help("`suil roles` lists all"),
-            }
-            .into());
+            let problem = self.no_such_role(role)?;
+            return Err(problem.kind(Severity::Failed).at(named).expected("expected the name of a role").into());
         }
         self.layer(&path, Kind::Role)
     }
@@ -175,14 +169,47 @@ impl Workspace {
         check_name("node", node)?;
         let path = path_of(self.hierarchy.node(), node);
         if !self.files.exists(&format!("data/{path}")) {
-            let problem = Problem::new(format!("node `{node}` has no file `data/{path}`"));
-            return Err(match nearest(node, self.node_names()) {
-                Some(near) => problem.help(format!("did you mean `{near}`?")),
-                None => problem.help("`suil nodes` lists all"),
-            }
-            .into());
+            return Err(self.no_such_node(node).into());
         }
         self.layer(&path, Kind::Node)
+    }
+
+    /// True where the file of a node can be read and says which role it has.
+    pub(super) fn names_role(&self, node: &str) -> bool {
+        match self.layer(&path_of(self.hierarchy.node(), node), Kind::Node) {
+            Ok(Some(layer)) => layer.whole.get("role").is_some(),
+            Ok(None) => false,
+            Err(_) => true,
+        }
+    }
+
+    pub(super) fn no_such_node(&self, node: &str) -> Problem {
+        let path = path_of(self.hierarchy.node(), node);
+        let problem = Problem::usage(format!("node `{node}` has no file `data/{path}`"));
+        match nearest(node, self.node_names()) {
+            Some(near) => problem.help(format!("did you mean `{near}`?")),
+            None => problem.help("`suil nodes` lists all"),
+        }
+    }
+
+    pub(super) fn no_such_role(&self, role: &str) -> Result<Problem, Problem> {
+        let path = path_of(self.hierarchy.role(), role);
+        let problem = Problem::usage(format!("role `{role}` has no file `data/{path}`"));
+        Ok(match nearest(role, self.role_names()?) {
+            Some(near) => problem.help(format!("did you mean `{near}`?")),
+            None => problem.help("`suil roles` lists all"),
+        })
+    }
+
+    /// The cached probe of a node.
+    pub fn probe(&self, node: &str) -> Result<Probe, Problem> {
+        self.cards.probe(self, node)
+    }
+
+    /// The layers of a node as lookups see it: no OS layer, the same whether it was probed or not.
+    pub(super) fn view(&self, card: &Card) -> Result<Arc<Stack>> {
+        let shape = card.shape(self, &Probe::default())?.of_view();
+        Ok(self.stacks.get(self, &shape))
     }
 }
 
@@ -197,12 +224,12 @@ struct Common {
 
 impl Common {
     fn read(root: &Path) -> Result<Common> {
-        let bytes = std::fs::read(root.join(COMMON)).map_err(|error| match super::files::is_absent(&error) {
+        let bytes = std::fs::read(root.join(COMMON)).map_err(|error| match is_absent(&error) {
             true => Problem::new(format!("`{COMMON}` does not exist"))
                 .help("stand in a workspace, name one with `--workspace DIR`, or make one with `suil init`"),
             false => Problem::io("read", Path::new(COMMON), &error),
         })?;
-        match yaml::load(Path::new(COMMON), &bytes)? {
+        match load(Path::new(COMMON), &bytes)? {
             Some(file) if file.is_map() => Ok(Common { file }),
             Some(file) => Err(Problem::new(format!("`{COMMON}` holds something else than a mapping"))
                 .at(file.place)

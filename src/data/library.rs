@@ -3,7 +3,7 @@
 mod manifest;
 mod stock;
 
-use crate::base::{Place, Problem, Problems, Result};
+use crate::base::{Problem, Problems, Result};
 use manifest::{Declared, Manifest};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -61,11 +61,10 @@ impl Library {
             modules.insert(name.clone(), ModuleDir { name, origin: Origin::Stock, folder: None });
         }
         let folder = root.join("modules");
-        let folders = match entries(&folder)? {
-            Some(entries) => entries.into_iter().filter(|(name, is_folder)| *is_folder && !name.starts_with('.')),
-            None => Vec::new().into_iter().filter(|_| true),
-        };
-        let folders: Vec<String> = folders.map(|(name, _)| name).collect();
+        let mut folders: Vec<String> = Vec::new();
+        for (name, is_folder) in entries(&folder)?.unwrap_or_default() {
+            folders.extend((is_folder && !name.starts_with('.')).then_some(name));
+        }
         let Some(manifest) = Manifest::read(root)? else {
             for name in folders {
                 let module = ModuleDir { origin: Origin::Workspace, folder: Some(folder.join(&name)), name: name.clone() };
@@ -256,10 +255,4 @@ fn entries(path: &Path) -> Result<Option<Vec<(String, bool)>>, Problem> {
     }
     found.sort();
     Ok(Some(found))
-}
-
-/// The place of a problem about a file as a whole.
-#[allow(dead_code)]
-fn top(_: &Path) -> Option<Place> {
-    None
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 #[derive(Embed)]
-#[folder = "$CARGO_MANIFEST_DIR/modules"]
+#[folder = "modules/"]
 struct Stock;
 
 /// The names of all stock modules. A file beside them is none.
