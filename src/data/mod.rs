@@ -5,12 +5,14 @@
 pub mod library;
 pub mod merge;
 pub mod scalar;
+pub mod secret;
 pub mod tagged;
 pub mod trace;
 pub mod value;
 pub mod yaml;
 
 pub use merge::{merge, same};
+pub use secret::{Keys, Plaintext, Recipients, Vault};
 pub use tagged::{Member, Strategy, Tag, Tagged};
 pub use trace::{Step, trace};
 pub use value::{Cipher, Entry, Kind, Lookup, Map, Resolved, Scalar, Value};
