@@ -153,15 +153,17 @@ impl Workspace {
         self.cards.get(self, node)
     }
 
-    /// The file of the role that a node names.
+    /// The file of the role that a node names; `None` for an empty one.
     pub(super) fn role_layer(&self, role: &str, named: Place) -> Result<Option<Arc<Layer>>> {
-        check_name("role", role)?;
-        let path = path_of(self.hierarchy.role(), role);
-        if !self.files.exists(&format!("data/{path}")) {
-            let problem = self.no_such_role(role)?;
-            return Err(problem.kind(Severity::Failed).at(named).expected("expected the name of a role").into());
+        let expected =
+            |problem: Problem| problem.kind(Severity::Failed).at(named).expected("expected the name of a role");
+        check_name("role", role).map_err(expected)?;
+        match self.role_layer_of(role)? {
+            None if !self.files.exists(&format!("data/{}", path_of(self.hierarchy.role(), role))) => {
+                Err(expected(self.no_such_role(role)?).into())
+            }
+            layer => Ok(layer),
         }
-        self.role_layer_of(role)
     }
 
     /// The file of a role of the inventory.
@@ -169,14 +171,14 @@ impl Workspace {
         self.layer(&path_of(self.hierarchy.role(), role), Kind::Role)
     }
 
-    /// The file of a node.
+    /// The file of a node; `None` for an empty one.
     pub(super) fn node_layer(&self, node: &str) -> Result<Option<Arc<Layer>>> {
         check_name("node", node)?;
         let path = path_of(self.hierarchy.node(), node);
-        if !self.files.exists(&format!("data/{path}")) {
-            return Err(self.no_such_node(node).into());
+        match self.layer(&path, Kind::Node)? {
+            None if !self.files.exists(&format!("data/{path}")) => Err(self.no_such_node(node).into()),
+            layer => Ok(layer),
         }
-        self.layer(&path, Kind::Node)
     }
 
     /// True where the file of a node can be read and says which role it has.
