@@ -52,14 +52,14 @@ impl Catalogue {
     pub fn rebuild(&mut self, workspace: &Workspace, node: &str, probe: Probe) -> Result<()> {
         let card = workspace.card(node)?;
         let mut answers = Answers::default();
-        let mut entry = one(workspace, &card, probe, &mut answers)?;
+        let entry = one(workspace, &card, probe, &mut answers)?;
         if !answers.problems.is_empty() {
             problem::sort(&mut answers.problems);
             return Err(answers.problems);
         }
-        match self.entries.iter_mut().find(|known| *known.name == *node) {
-            Some(known) => std::mem::swap(known, &mut entry),
-            None => self.entries.push(entry),
+        match self.entries.binary_search_by(|known| (*known.name).cmp(node)) {
+            Ok(at) => self.entries.splice(at..=at, [entry]).for_each(drop),
+            Err(at) => self.entries.insert(at, entry),
         }
         Ok(())
     }

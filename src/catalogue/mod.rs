@@ -5,6 +5,7 @@
 
 mod build;
 mod card;
+mod common;
 mod deployment;
 mod entry;
 mod explain;
@@ -21,6 +22,7 @@ mod public;
 mod requires;
 mod select;
 mod stack;
+mod validate;
 mod workspace;
 
 pub use build::Catalogue;
@@ -32,4 +34,5 @@ pub use order::Graph;
 pub use probe::Probe;
 pub use public::public;
 pub use select::Selection;
+pub use validate::validate;
 pub use workspace::{Workspace, find};
