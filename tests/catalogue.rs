@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::Path;
 use suil::base::{Mask, Plain, Problem, Problems};
-use suil::catalogue::{Catalogue, Probe, Selection, Workspace, explain};
+use suil::catalogue::{Catalogue, Probe, Selection, Workspace, explain, validate};
 use suil::data::secret::{Keys, Vault};
 
 const COMMON: &str = "\
@@ -359,6 +359,8 @@ fn an_explanation_names_every_layer_that_touched_the_key() {
         ]
         .map(str::to_owned)
     );
+    assert_eq!(story("modules"), [r#"data/roles/r.yaml:1:1 set ["a"]"#, r#"["a"]"#].map(str::to_owned));
+    assert_eq!(story("role"), [r#"data/nodes/n.yaml:1:1 set "r""#, r#""r""#].map(str::to_owned));
     let Err(problems) = explain(&workspace, "n", "a.prot") else { panic!("no error") };
     assert!(words(&problems).contains("did you mean `a.port`?"), "{}", words(&problems));
 }
@@ -467,4 +469,44 @@ fn a_node_without_a_role_is_passed_over_by_a_role_run_and_refused_elsewhere() {
     assert_eq!(catalogue.entries.len(), 1);
     assert!(words(&catalogue.warnings).contains("node `n2` names no role"));
     assert!(room.bad(&all()).contains("node `n2` names no role"));
+}
+
+#[test]
+fn a_workspace_is_validated_whole() {
+    let room = Room::new(&[
+        ("modules/nginx/requires.yaml", ""),
+        ("modules/nginx/data/os/suse/15.yaml", "nignx: {a: 1}\n"),
+        ("data/modules/nignx.yaml", "nginx: {a: 1}\n"),
+        ("data/role/web.yaml", "modules: [nginx]\n"),
+        ("data/os/suse/15.yaml", "nginx: {a: 1\n"),
+        ("data/roles/web.yaml", "modules: [nginx]\nafter: [bd]\n"),
+        ("data/roles/idle.yaml", "modules: []\nnginx: {a: !delet x}\n"),
+        ("data/nodes/n.yaml", "role: web\ndeployment: {ssh_usr: x}\n"),
+    ]);
+    room.good(&all());
+    let found = words(&validate(&room.open().expect("workspace")));
+    for want in [
+        "modules/nginx/data/os/suse/15.yaml:1:1 unknown top-level key `nignx`",
+        "`data/modules/nignx.yaml` is for the module `nignx`, which does not exist",
+        "`data/role/web.yaml` is read by no layer",
+        "data/os/suse/15.yaml:1:",
+        "data/roles/web.yaml:2:9 role `web` comes after `bd`",
+        "data/roles/idle.yaml:2:12",
+        "data/nodes/n.yaml:2:14 unknown key `ssh_usr`",
+    ] {
+        assert!(found.contains(want), "{want} is not in\n{found}");
+    }
+}
+
+#[test]
+fn a_sound_workspace_has_no_problems() {
+    let room = Room::new(&[
+        ("modules/nginx/data/main.yaml", "nginx: {a: 1}\n"),
+        ("data/modules/nginx.yaml", "nginx: {b: 1}\n"),
+        ("data/os/debian/12.yaml", "nginx: {c: 1}\n"),
+        ("data/roles/web.yaml", "modules: [nginx]\n"),
+        ("data/nodes/n.yaml", "role: web\ndeployment: {ssh_user: x}\n"),
+    ]);
+    let found = validate(&room.open().expect("workspace"));
+    assert!(found.is_empty(), "{}", words(&found));
 }

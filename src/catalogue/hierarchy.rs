@@ -227,3 +227,58 @@ pub fn release_text(release: &Plain) -> String {
         other => other.to_json_line(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::load;
+
+    fn read(list: &str) -> Result<Hierarchy> {
+        let file = load(Path::new("data/common.yaml"), format!("hierarchy: {list}\n").as_bytes())?;
+        let value =
+            file.and_then(|file| file.get("hierarchy")).map(|member| member.value.settle()).transpose()?.flatten();
+        Hierarchy::read(&value.expect("a value"))
+    }
+
+    #[test]
+    fn a_pattern_is_skipped_while_a_variable_is_unknown() {
+        let hierarchy = read("['os/{family}/{release}.yaml', 'r/{role}.yaml', 'n/{node}.yaml']").expect("hierarchy");
+        let known = Known { node: Some("n"), role: Some("r"), family: Some("debian"), ..Known::default() };
+        let paths: Vec<Option<String>> = hierarchy.patterns.iter().map(|pattern| pattern.path(known)).collect();
+        assert_eq!(paths, [None, Some("r/r.yaml".to_owned()), Some("n/n.yaml".to_owned())]);
+        assert_eq!(
+            (hierarchy.role().text.as_str(), hierarchy.node().text.as_str()),
+            ("r/{role}.yaml", "n/{node}.yaml")
+        );
+        assert!(hierarchy.patterns.first().is_some_and(Pattern::is_os));
+    }
+
+    #[test]
+    fn every_wrong_pattern_is_reported() {
+        let problems = read("['x/{nod}.yaml', '{role', '/etc/{role}.yaml', '../../{node}.yaml', 5, a, a]")
+            .err()
+            .unwrap_or_default();
+        let found: Vec<String> =
+            problems.into_iter().map(|p| format!("{} {}", p.what, p.help.unwrap_or_default())).collect();
+        for want in [
+            "did you mean `{node}`?",
+            "never closes",
+            "`/etc/{role}.yaml` leaves",
+            "`../../{node}.yaml` leaves",
+            "a whole number",
+            "twice",
+        ] {
+            assert!(found.iter().any(|text| text.contains(want)), "{want} is not in {found:#?}");
+        }
+        assert_eq!(found.len(), 6, "{found:#?}");
+        assert!(read("['../x.yaml', '{role}', '{node}']").is_ok());
+    }
+
+    #[test]
+    fn a_pattern_says_where_its_names_are() {
+        let hierarchy = read("['roles/{role}.yaml', 'hosts/h-{node}/main.yaml', '{node}/x.yaml']").expect("hierarchy");
+        let split: Vec<_> = hierarchy.patterns.iter().map(Pattern::split).collect();
+        let words = |folder: &str, prefix: &str, after: &str| (folder.to_owned(), prefix.to_owned(), after.to_owned());
+        assert_eq!(split, [words("roles", "", ".yaml"), words("hosts", "h-", "/main.yaml"), words("", "", "/x.yaml")]);
+    }
+}

@@ -83,3 +83,44 @@ pub fn check_name(kind: &str, name: &str) -> Result<(), Problem> {
         _ => Ok(()),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::catalogue::hierarchy::Hierarchy;
+    use crate::data::load;
+
+    #[test]
+    fn names_are_found_wherever_the_pattern_puts_them() {
+        let root = tempfile::tempdir().expect("folder");
+        let files = [
+            "roles/web.yaml",
+            "roles/.old.yaml",
+            "roles/db.yml",
+            "roles/deep/x.yaml",
+            "hosts/h-a/main.yaml",
+            "hosts/h-b/other.yaml",
+            "hosts/c/main.yaml",
+            "hosts/h-d",
+        ];
+        for file in files {
+            let path = root.path().join("data").join(file);
+            fs::create_dir_all(path.parent().expect("folder")).expect("folder");
+            fs::write(path, "").expect("file");
+        }
+        let common =
+            load(Path::new("data/common.yaml"), b"hierarchy: ['roles/{role}.yaml', 'hosts/h-{node}/main.yaml']\n");
+        let value =
+            common.expect("file").and_then(|file| file.get("hierarchy")?.value.plain().cloned()).expect("value");
+        let hierarchy = Hierarchy::read(&value).expect("hierarchy");
+        let list = |pattern: &Pattern| Inventory::list(root.path(), pattern).expect("list");
+        let (roles, nodes) = (list(hierarchy.role()), list(hierarchy.node()));
+        assert_eq!(roles.names.iter().collect::<Vec<_>>(), ["web"]);
+        assert!(
+            roles.warnings.len() == 1 && roles.warnings[0].what.contains("data/roles/db.yml"),
+            "{:?}",
+            roles.warnings
+        );
+        assert_eq!(nodes.names.iter().collect::<Vec<_>>(), ["a"]);
+    }
+}

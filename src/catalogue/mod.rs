@@ -26,9 +26,11 @@ mod validate;
 mod workspace;
 
 pub use build::Catalogue;
+pub use card::Card;
 pub use entry::Entry;
 pub use explain::{Explanation, Touch, explain};
 pub use glob::Glob;
+pub use hierarchy::{Hierarchy, Pattern};
 pub use list::{ModuleRow, NodeRow, RoleRow};
 pub use order::Graph;
 pub use probe::Probe;
