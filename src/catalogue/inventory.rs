@@ -1,6 +1,6 @@
 //! The inventory: which nodes and roles there are, by the names of their files.
 
-use super::hierarchy::Pattern;
+use super::pattern::Pattern;
 use crate::base::{Problem, Problems, Result};
 use std::collections::BTreeSet;
 use std::fs;
@@ -64,7 +64,7 @@ impl Inventory {
 }
 
 fn pattern_file(root: &Path, pattern: &Pattern, name: &str) -> bool {
-    use super::hierarchy::Known;
+    use super::pattern::Known;
     let known = Known { node: Some(name), role: Some(name), ..Known::default() };
     pattern.path(known).is_some_and(|path| root.join("data").join(path).is_file())
 }

@@ -1,8 +1,8 @@
 //! Which layers make a node, and their merge. What many nodes share is merged once.
 
 use super::files::{Layer, keep};
-use super::hierarchy::{Known, Variable};
 use super::keys::Kind;
+use super::pattern::{Known, Variable};
 use super::probe::Probe;
 use super::workspace::Workspace;
 use crate::base::{Problems, Result};

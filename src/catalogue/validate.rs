@@ -3,8 +3,8 @@
 use super::build::Catalogue;
 use super::files::keep;
 use super::glob::Glob;
-use super::hierarchy::Pattern;
 use super::keys::Kind;
+use super::pattern::Pattern;
 use super::select::Selection;
 use super::workspace::Workspace;
 use crate::base::{Problem, Problems, nearest::nearest, problem};

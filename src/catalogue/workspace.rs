@@ -3,10 +3,11 @@
 use super::card::{Card, Cards};
 use super::common::{COMMON, Common};
 use super::files::{Files, Layer, keep};
-use super::hierarchy::{Hierarchy, Known, Pattern};
+use super::hierarchy::Hierarchy;
 use super::inventory::{Inventory, check_name};
 use super::keys::Kind;
 use super::order::Graph;
+use super::pattern::{Known, Pattern};
 use super::probe::Probe;
 use super::requires;
 use super::stack::Stacks;
