@@ -4,4 +4,4 @@
 
 pub mod value;
 
-pub use value::{Cipher, Kind, Lookup, Map, Scalar, Value};
+pub use value::{Cipher, Kind, Lookup, Map, Resolved, Scalar, Value};
