@@ -3,12 +3,16 @@
 //! Enters: problems, plans, lists, events. Leaves: text on stdout (what was asked for) and on stderr (all else).
 //! Decides nothing, and never asks anything where there is no terminal to ask on.
 
+pub mod output;
 pub mod paint;
 pub mod problem;
+pub mod table;
 pub mod text;
 
+pub use output::{Output, show};
 pub use paint::Paint;
 pub use problem::{Exit, fail, warn};
+pub use table::Table;
 
 use crate::base::Problem;
 use std::io::{ErrorKind, Write};
@@ -51,7 +55,8 @@ pub fn err(text: &str) {
     let _ = stderr.write_all(text.as_bytes()).and_then(|()| stderr.flush());
 }
 
-/// The columns of the terminal; 80 where there is none.
-pub fn columns() -> usize {
-    console::Term::stdout().size_checked().map_or(80, |(_, columns)| usize::from(columns).max(40))
+/// The columns of the terminal behind stdout; `None` where it is a pipe or a file.
+pub fn columns() -> Option<usize> {
+    let stdout = console::Term::stdout();
+    stdout.is_term().then(|| stdout.size_checked().map_or(80, |(_, columns)| usize::from(columns).max(40)))
 }
