@@ -3,15 +3,20 @@
 //! Enters: problems, plans, lists, events. Leaves: text on stdout (what was asked for) and on stderr (all else).
 //! Decides nothing, and never asks anything where there is no terminal to ask on.
 
+pub mod ask;
 pub mod output;
 pub mod paint;
+pub mod pick;
+pub mod plan;
 pub mod problem;
+pub mod progress;
 pub mod table;
 pub mod text;
 
 pub use output::{Output, show};
 pub use paint::Paint;
 pub use problem::{Exit, fail, warn};
+pub use progress::{Ending, Progress};
 pub use table::Table;
 
 use crate::base::Problem;

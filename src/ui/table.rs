@@ -59,7 +59,7 @@ mod tests {
         let mut table = Table::new(["node", "role", "modules"]);
         table.row(["日本", "web", "nginx, motd, accounts, time"]);
         table.row(["db-01", "", "postgres"]);
-        let want = "node   role  modules\n日本   web   nginx, motd, …\ndb-01        postgres\n";
+        let want = "node   role  modules\n日本   web   nginx, motd, a…\ndb-01        postgres\n";
         assert_eq!(table.render(Some(28), Paint::OFF), want);
         assert!(table.render(None, Paint::OFF).contains("accounts, time"));
     }
