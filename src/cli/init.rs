@@ -25,26 +25,28 @@ const FILES: [(&str, &str); 7] = [
     ("modules/greeting/templates/greeting.txt.j2", include_str!("init/greeting.txt.j2")),
 ];
 
+/// The one file that a folder may have before it is a workspace.
+const IGNORED: &str = ".gitignore";
+
 pub fn run(args: Args, _context: &Context) -> Outcome {
     let root = &args.folder;
+    if root.join("data/common.yaml").symlink_metadata().is_ok() {
+        let what = format!("`{}` is a workspace already: it has data/common.yaml", root.display());
+        return Err(Problem::new(what).help("choose another folder").into());
+    }
     // Nothing is overwritten: all files are looked for before the first is written.
     let taken: Vec<Problem> = FILES
         .iter()
-        .map(|(path, _)| root.join(path))
-        .filter(|path| path.symlink_metadata().is_ok())
-        .map(|path| {
-            Problem::new(format!("`{}` is already there", path.display()))
-                .help("choose a folder that is no workspace yet, or remove the file")
-        })
+        .filter(|(path, _)| *path != IGNORED && root.join(path).symlink_metadata().is_ok())
+        .map(|(path, _)| Problem::new(format!("`{}` is already there", root.join(path).display())))
         .collect();
     if !taken.is_empty() {
         return Err(taken);
     }
-    for (path, text) in FILES {
-        write(&root.join(path), text)?;
-    }
+    let files = FILES.iter().filter(|(path, _)| *path != IGNORED || root.join(path).symlink_metadata().is_err());
     let mut text = format!("made a workspace in {}:\n", root.display());
-    for (path, _) in FILES {
+    for (path, content) in files {
+        write(&root.join(path), content)?;
         text.push_str(&format!("  {path}\n"));
     }
     let folder = shell::quote(&root.to_string_lossy());
