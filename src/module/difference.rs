@@ -32,7 +32,9 @@ pub fn differences(expected: &Plain, facts: &Plain) -> Vec<Difference> {
 fn compare(expected: &Plain, found: Option<&Plain>, path: &mut Vec<String>, out: &mut Vec<Difference>) {
     match (expected, found) {
         (Plain::Null, None) => {}
-        (Plain::Map(map), found) if !map.is_empty() && found.is_none_or(|f| matches!(f, Plain::Map(_) | Plain::Null)) => {
+        (Plain::Map(map), found)
+            if !map.is_empty() && found.is_none_or(|f| matches!(f, Plain::Map(_) | Plain::Null)) =>
+        {
             for (key, value) in map {
                 path.push(key.clone());
                 compare(value, found.and_then(|f| f.get(key)), path, out);

@@ -6,9 +6,31 @@ use std::sync::Arc;
 
 /// Every kind is a function of module code.
 pub const KINDS: &[&str] = &[
-    "file", "directory", "link", "line", "block", "package", "repository", "service", "unit", "timer", "user", "group",
-    "authorized_key", "sudoer", "sysctl", "kernel_module", "mount", "hostname", "timezone", "locale", "cron", "download",
-    "archive", "git", "command",
+    "file",
+    "directory",
+    "link",
+    "line",
+    "block",
+    "package",
+    "repository",
+    "service",
+    "unit",
+    "timer",
+    "user",
+    "group",
+    "authorized_key",
+    "sudoer",
+    "sysctl",
+    "kernel_module",
+    "mount",
+    "hostname",
+    "timezone",
+    "locale",
+    "cron",
+    "download",
+    "archive",
+    "git",
+    "command",
 ];
 
 /// Makes a resource of a kind, its name and its attributes.

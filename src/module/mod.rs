@@ -12,6 +12,8 @@ mod schema;
 mod signature;
 mod star;
 mod template;
+#[cfg(test)]
+mod tests;
 
 pub use collector::{Collector, Language};
 pub use config::{Config, Header, Reveal, Revealed};
@@ -193,7 +195,13 @@ impl Module {
             .expected(format!("expected {expected}"))
     }
 
-    fn call(&self, function: &str, config: &Arc<Config>, more: &[Plain], wanted: Wanted) -> Result<Option<star::Called>> {
+    fn call(
+        &self,
+        function: &str,
+        config: &Arc<Config>,
+        more: &[Plain],
+        wanted: Wanted,
+    ) -> Result<Option<star::Called>> {
         let Some(program) = self.inner.program()? else { return Ok(None) };
         if !config.revealed {
             let text = format!("module `{}`: the secrets of its config are not revealed", self.inner.name);
@@ -267,4 +275,3 @@ fn masked(mut problems: Problems, config: &Config) -> Problems {
     }
     problems
 }
-

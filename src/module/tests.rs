@@ -98,13 +98,43 @@ pub fn header() -> Header {
     }
 }
 
-/// Takes YAML as the module's slice; each `!ENC[…]` reveals to `plain-<base64>`.
+/// Takes YAML as the module's slice, in the file `data/n1.yaml`; each `!ENC[…]` reveals to `plain-<its text>`.
 pub fn config(module: &Module, yaml: &str) -> Result<Arc<Config>, Problems> {
-    let tagged = crate::data::load("data/nodes/n1.example.net.yaml".into(), yaml)?;
-    let slice = tagged.map(|tagged| tagged.settle());
-    let _ = slice;
+    let slice = slice(yaml)?;
     let mut reveal = |cipher: &crate::data::Cipher, _: Place, _: &str| {
         Ok(Revealed::Plaintext(format!("plain-{}", cipher.base64).into()))
     };
-    module.config(None, &header(), &mut reveal).map(Arc::new)
+    module.config(slice.as_ref(), &header(), &mut reveal).map(Arc::new)
+}
+
+pub fn slice(yaml: &str) -> Result<Option<crate::data::Value>, Problems> {
+    let loaded = crate::data::load(std::path::Path::new("data/n1.yaml"), yaml.as_bytes())?;
+    Ok(match loaded {
+        Some(tagged) => tagged.settle()?,
+        None => None,
+    })
+}
+
+/// Each problem on lines of its own: what, place, expected, notes, help.
+pub fn told(problems: &Problems) -> String {
+    let mut out = String::new();
+    for problem in problems {
+        out += &format!("{}\n", problem.what);
+        if let Some(place) = problem.place {
+            out += &format!("  at {place}\n");
+        }
+        if let Some(expected) = &problem.expected {
+            out += &format!("  {expected}\n");
+        }
+        for note in &problem.notes {
+            match note.place {
+                Some(place) => out += &format!("  note: {} {place}\n", note.text),
+                None => out += &format!("  note: {}\n", note.text),
+            }
+        }
+        if let Some(help) = &problem.help {
+            out += &format!("  help: {help}\n");
+        }
+    }
+    out
 }

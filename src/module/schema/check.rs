@@ -104,7 +104,10 @@ struct Check<'a, 'r> {
 enum Step {
     Key(String),
     /// An item of a list, by its `name` where it has one.
-    Item { index: usize, name: Option<String> },
+    Item {
+        index: usize,
+        name: Option<String>,
+    },
 }
 
 impl<'a, 'r> Check<'a, 'r> {
@@ -532,4 +535,3 @@ fn headed(header: &Header, body: Plain) -> Plain {
     }
     out
 }
-

@@ -89,9 +89,7 @@ fn kind(kind: &Kind) -> Plain {
         }
         Kind::Ip(Version::V4) => format("ipv4"),
         Kind::Ip(Version::V6) => format("ipv6"),
-        Kind::Ip(Version::Any) => {
-            Plain::from_iter([("anyOf", Plain::List(vec![format("ipv4"), format("ipv6")]))])
-        }
+        Kind::Ip(Version::Any) => Plain::from_iter([("anyOf", Plain::List(vec![format("ipv4"), format("ipv6")]))]),
         Kind::Cidr(_) => pattern("^[0-9a-fA-F:.]+/[0-9]{1,3}$"),
     }
 }

@@ -56,10 +56,6 @@ pub struct Range<T> {
     pub max: Option<T>,
 }
 
-impl<T> Range<T> {
-    pub const ANY: Range<T> = Range { min: None, max: None };
-}
-
 impl<T: PartialOrd + Copy + std::fmt::Display> Range<T> {
     pub fn has(&self, value: T) -> bool {
         self.min.is_none_or(|min| value >= min) && self.max.is_none_or(|max| value <= max)

@@ -232,7 +232,8 @@ fn object<'v>(mut args: Arguments<'v>, here: Here<'v, '_>) -> Result<Value<'v>, 
     let mut fields = Fields::new();
     let mut rest = indexmap::IndexMap::new();
     for (name, value) in std::mem::take(&mut args.named) {
-        let is_option = matches!(name.as_str(), "doc" | "optional" | "default") && value.downcast_ref::<Type>().is_none();
+        let is_option =
+            matches!(name.as_str(), "doc" | "optional" | "default") && value.downcast_ref::<Type>().is_none();
         if is_option {
             rest.insert(name, value);
         } else {

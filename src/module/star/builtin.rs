@@ -9,7 +9,9 @@ use crate::base::{Place, Problems};
 use allocative::Allocative;
 use starlark::eval::{Arguments as Given, Evaluator};
 use starlark::starlark_simple_value;
-use starlark::values::{Heap, NoSerialize, ProvidesStaticType, StarlarkPagablePanic, StarlarkValue, Value, starlark_value};
+use starlark::values::{
+    Heap, NoSerialize, ProvidesStaticType, StarlarkPagablePanic, StarlarkValue, Value, starlark_value,
+};
 
 /// A function of the host. `name` is what the code calls it.
 #[derive(ProvidesStaticType, NoSerialize, StarlarkPagablePanic, Allocative)]

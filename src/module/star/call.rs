@@ -71,8 +71,8 @@ impl Context {
             && meta.len() > HELD as u64
         {
             let file = std::fs::File::open(&real).map_err(|e| Problem::io("read", &inner.files.shown(&path), &e))?;
-            let (size, sha256) = crate::base::digest::sha256_of(file)
-                .map_err(|e| Problem::io("read", &inner.files.shown(&path), &e))?;
+            let (size, sha256) =
+                crate::base::digest::sha256_of(file).map_err(|e| Problem::io("read", &inner.files.shown(&path), &e))?;
             return Ok(Content::File { path: real, size, sha256 });
         }
         match inner.files.read(&path)? {

@@ -103,7 +103,8 @@ fn put<'v>(mut args: Arguments<'v>, here: Here<'v, '_>) -> Result<Value<'v>, Pro
     let mode = match args.take("mode").filter(|v| !v.is_none()) {
         None => "0644".to_owned(),
         Some(value) => mode(value).ok_or_else(|| {
-            args.problem(format_args!("mode {} is not octal", value.to_repr())).expected("expected a mode like `\"0644\"`")
+            args.problem(format_args!("mode {} is not octal", value.to_repr()))
+                .expected("expected a mode like `\"0644\"`")
         })?,
     };
     let title = args.text("title")?.unwrap_or_else(|| format!("write {path}"));

@@ -24,12 +24,7 @@ impl Texts {
         let file = *self.0.lock().unwrap_or_else(|e| e.into_inner()).get(span.filename())?;
         let at = span.resolve_span();
         let width = if at.begin.line == at.end.line { at.end.column.saturating_sub(at.begin.column) } else { 0 };
-        Some(Place {
-            file,
-            line: at.begin.line as u32 + 1,
-            column: at.begin.column as u32 + 1,
-            width: width as u32,
-        })
+        Some(Place { file, line: at.begin.line as u32 + 1, column: at.begin.column as u32 + 1, width: width as u32 })
     }
 }
 
@@ -70,10 +65,9 @@ pub fn problems(module: &str, texts: &Texts, error: &starlark::Error) -> Problem
             if let Some(at) = frame.location.as_ref().and_then(|span| texts.place(span))
                 && Some(at) != problem.place
             {
-                problem.notes.push(crate::base::Note {
-                    text: format!("`{}` is called at", frame.name),
-                    place: Some(at),
-                });
+                problem
+                    .notes
+                    .push(crate::base::Note { text: format!("`{}` is called at", frame.name), place: Some(at) });
             }
         }
     }

@@ -25,3 +25,6 @@ pub(super) use namespace::Namespace;
 pub(super) use value::to_plain;
 
 pub use deploy::Queued;
+
+#[cfg(test)]
+mod tests;

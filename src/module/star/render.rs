@@ -10,12 +10,9 @@ use starlark::environment::GlobalsBuilder;
 use starlark::values::Value;
 
 pub fn add(builder: &mut GlobalsBuilder) {
-    for (name, body) in [
-        ("render", render as super::builtin::Body),
-        ("diff", diff),
-        ("touches", touches),
-        ("names", names),
-    ] {
+    for (name, body) in
+        [("render", render as super::builtin::Body), ("diff", diff), ("touches", touches), ("names", names)]
+    {
         builder.set(name, Builtin { name, body });
     }
 }
@@ -63,7 +60,8 @@ fn diff<'v>(mut args: Arguments<'v>, here: Here<'v, '_>) -> Result<Value<'v>, Pr
 
 /// The paths of a `diff`.
 fn paths(value: Value, args: &Arguments) -> Result<Vec<Vec<String>>, Problem> {
-    let wrong = || args.problem("its first argument is no diff").expected("expected what `diff(expected, facts)` returns");
+    let wrong =
+        || args.problem("its first argument is no diff").expected("expected what `diff(expected, facts)` returns");
     let list = plain(value, args)?;
     let items = list.as_list().ok_or_else(wrong)?;
     items
@@ -111,10 +109,8 @@ fn names<'v>(mut args: Arguments<'v>, here: Here<'v, '_>) -> Result<Value<'v>, P
     let paths = paths(list, &args)?;
     let collection = rest(&mut args)?;
     args.done()?;
-    let mut names: Vec<&str> = paths
-        .iter()
-        .filter_map(|path| path.strip_prefix(collection.as_slice())?.first().map(String::as_str))
-        .collect();
+    let mut names: Vec<&str> =
+        paths.iter().filter_map(|path| path.strip_prefix(collection.as_slice())?.first().map(String::as_str)).collect();
     names.sort_unstable();
     names.dedup();
     Ok(alloc(&names.into_iter().map(Plain::from).collect(), here.heap))

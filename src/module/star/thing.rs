@@ -7,7 +7,9 @@ use crate::resource::{Content, Resource};
 use allocative::Allocative;
 use starlark::starlark_simple_value;
 use starlark::values::list::{AllocList, ListRef};
-use starlark::values::{NoSerialize, ProvidesStaticType, StarlarkPagablePanic, StarlarkValue, Value, ValueLike, starlark_value};
+use starlark::values::{
+    NoSerialize, ProvidesStaticType, StarlarkPagablePanic, StarlarkValue, Value, ValueLike, starlark_value,
+};
 use std::sync::Arc;
 
 use super::arguments::Arguments;
