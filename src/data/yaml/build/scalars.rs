@@ -32,6 +32,11 @@ impl Builder<'_> {
                 self.bare(key, tag.place);
                 stand_in(place)
             }
+            // On a list item a tag never acts, and the text behind it stays text: conformance case 214.
+            Some(Mark::Strategy(_)) if plain && key.is_none() => {
+                let scalar = Scalar { text: Arc::from(written), plain, resolved: Resolved::Str };
+                self.apply(mark, Value { kind: Kind::Scalar(scalar), place }.into())
+            }
             Some(Mark::Strategy(_) | Mark::Bad) | None => {
                 let value = self.untagged(written, plain, place, key);
                 self.apply(mark, value)
