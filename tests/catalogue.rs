@@ -484,7 +484,7 @@ fn a_workspace_is_validated_whole() {
         ("data/nodes/n.yaml", "role: web\ndeployment: {ssh_usr: x}\n"),
     ]);
     room.good(&all());
-    let found = words(&validate(&room.open().expect("workspace")));
+    let found = words(&validate(&room.open().expect("workspace")).1);
     for want in [
         "modules/nginx/data/os/suse/15.yaml:1:1 unknown top-level key `nignx`",
         "`data/modules/nignx.yaml` is for the module `nignx`, which does not exist",
@@ -507,6 +507,7 @@ fn a_sound_workspace_has_no_problems() {
         ("data/roles/web.yaml", "modules: [nginx]\n"),
         ("data/nodes/n.yaml", "role: web\ndeployment: {ssh_user: x}\n"),
     ]);
-    let found = validate(&room.open().expect("workspace"));
+    let (catalogue, found) = validate(&room.open().expect("workspace"));
+    assert_eq!(catalogue.entries.len(), 1);
     assert!(found.is_empty(), "{}", words(&found));
 }

@@ -26,6 +26,16 @@ impl Catalogue {
     /// # Errors
     /// All problems of all selected nodes, and of the nodes that their lookups read, sorted by place.
     pub fn build(workspace: &Workspace, selection: &Selection) -> Result<Catalogue> {
+        let (catalogue, problems) = Catalogue::sound(workspace, selection)?;
+        if problems.is_empty() { Ok(catalogue) } else { Err(problems) }
+    }
+
+    /// Builds the entries of those selected nodes that can be built, with the problems of the others: a fault of one
+    /// must not hide those of another. For checks only; a run needs [`Catalogue::build`].
+    ///
+    /// # Errors
+    /// A selection that matches nothing.
+    pub fn sound(workspace: &Workspace, selection: &Selection) -> Result<(Catalogue, Problems)> {
         let mut problems = Problems::new();
         let mut warnings = workspace.warnings().to_vec();
         let cards = select(workspace, selection, &mut warnings)?;
@@ -38,11 +48,8 @@ impl Catalogue {
             entries.extend(keep(entry, &mut problems));
         }
         problems.append(&mut answers.problems);
-        if problems.is_empty() {
-            return Ok(Catalogue { entries, warnings });
-        }
         problem::sort(&mut problems);
-        Err(problems)
+        Ok((Catalogue { entries, warnings }, problems))
     }
 
     /// Builds the entry of one node again after a fresh probe, from the files that were already read.

@@ -12,24 +12,18 @@ use std::fs;
 use std::path::Path;
 
 /// Finds everything that is wrong with the data of a workspace: nodes, roles, connection settings, and layers that no
-/// node reads at present. Warnings are among the problems, and say so.
-pub fn validate(workspace: &Workspace) -> Problems {
-    let mut problems = Problems::new();
-    match Catalogue::build(workspace, &Selection::default()) {
-        Ok(catalogue) => {
-            problems.extend(catalogue.check_deployments());
-            problems.extend(catalogue.warnings);
-        }
-        Err(more) => {
-            problems.extend(more);
-            problems.extend(workspace.warnings().iter().cloned());
-        }
-    }
+/// node reads at present. Warnings are among the problems, and say so. The entries of the sound nodes come with them,
+/// for those who check what modules make of the data.
+pub fn validate(workspace: &Workspace) -> (Catalogue, Problems) {
+    let (catalogue, mut problems) =
+        Catalogue::sound(workspace, &Selection::default()).unwrap_or_else(|problems| (Catalogue::default(), problems));
+    problems.extend(catalogue.check_deployments());
+    problems.extend(workspace.warnings().iter().cloned());
     keep(workspace.roles(), &mut problems);
     data_files(workspace, &mut problems);
     module_files(workspace, &mut problems);
     problem::sort(&mut problems);
-    problems
+    (catalogue, problems)
 }
 
 fn data_files(workspace: &Workspace, problems: &mut Problems) {

@@ -129,8 +129,10 @@ fn conclude(
     paint: Paint,
 ) -> Result<Exit, Problems> {
     if text {
-        let lines: Vec<(&str, Ending, String)> =
-            outcomes.iter().map(|(node, outcome)| (node.as_str(), ui::watch::ending(outcome), words(outcome))).collect();
+        let lines: Vec<(&str, Ending, String)> = outcomes
+            .iter()
+            .map(|(node, outcome)| (node.as_str(), ui::watch::ending(outcome), words(outcome)))
+            .collect();
         ui::out(&ui::progress::endings(lines.iter().map(|(n, e, w)| (*n, *e, w.as_str())), paint))?;
     }
     let problems: Problems = outcomes.iter().flat_map(|(_, outcome)| outcome.problems()).cloned().collect();

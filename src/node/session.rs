@@ -88,11 +88,7 @@ impl Session {
         Session::begin(target, access, None).await
     }
 
-    pub(super) async fn begin(
-        target: &Target,
-        access: &Access,
-        early: Option<&Text<'_>>,
-    ) -> Result<Session, Failure> {
+    pub(super) async fn begin(target: &Target, access: &Access, early: Option<&Text<'_>>) -> Result<Session, Failure> {
         let mut attempt = 0;
         loop {
             let mut turn = access.pace.turn().await;
