@@ -246,8 +246,8 @@ impl Inner {
         self.templates.get_or_init(|| template::Templates::new(&self.name, Arc::clone(&self.files)))
     }
 
-    fn render(&self, name: &str, vars: &Plain, node: &str) -> Result<String, Problem> {
-        self.templates().render(name, vars, node)
+    fn render(&self, name: &str, vars: &Plain) -> Result<String, Problem> {
+        self.templates().render(name, vars)
     }
 
     /// Says for which node a function failed, and covers the secrets of the config.

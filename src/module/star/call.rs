@@ -6,9 +6,8 @@ use super::compile::{Program, safe};
 use super::deploy::Queued;
 use super::error::{Texts, problems};
 use super::limit::{caught, limit};
-use super::record::as_dict;
 use super::thing::Thing;
-use super::value::{alloc, to_plain};
+use super::value::{alloc, to_plain, type_name};
 use crate::base::{Place, Plain, Problem, Problems};
 use crate::module::kinds::Build;
 use crate::module::{Config, Inner};
@@ -95,7 +94,7 @@ impl Context {
         {
             vars.set("suil", header.clone());
         }
-        self.inner.render(name, &vars, self.config.node())
+        self.inner.render(name, &vars)
     }
 }
 
@@ -148,7 +147,13 @@ pub fn call(
                 eval.extra = Some(&context);
                 let value =
                     eval.eval_function(code, &given, &[]).map_err(|e| problems(&inner.name, &program.texts, &e))?;
-                read(inner, function, value, wanted)?
+                read(inner, function, value, wanted).map_err(|problem| {
+                    let shown = inner.files.shown(crate::module::MAIN).display().to_string();
+                    match program.texts.definition(&shown, function) {
+                        Some(place) => problem.at(place),
+                        None => problem,
+                    }
+                })?
             };
             Ok(Some(Called { answer, queued: context.queued.take() }))
         })
@@ -192,7 +197,6 @@ fn flatten(value: Value, depth: usize, out: &mut Vec<Arc<dyn Resource>>) -> Resu
         Some(items) if depth > 0 => items.into_iter().try_for_each(|item| flatten(item, depth - 1, out)),
         // `x if condition else None` inside the list.
         _ if value.is_none() => Ok(()),
-        _ if as_dict(value).is_some() => Err("a mapping among them".to_owned()),
-        _ => Err(format!("a {} among them", value.get_type())),
+        _ => Err(type_name(value)),
     }
 }

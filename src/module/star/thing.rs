@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 use super::arguments::Arguments;
 use super::builtin::Here;
-use super::value::to_plain;
+use super::value::{to_plain, type_name};
 
 #[derive(Debug, Clone, ProvidesStaticType, NoSerialize, StarlarkPagablePanic, Allocative)]
 pub struct Thing {
@@ -101,7 +101,7 @@ fn names(args: &mut Arguments) -> Result<(Vec<String>, bool), Problem> {
                 Some(text) => names.push(text.to_owned()),
                 None => {
                     return Err(args
-                        .problem(format_args!("its name is {}", item.get_type()))
+                        .problem(format_args!("its name is {}", type_name(item)))
                         .expected("expected a string"));
                 }
             }
