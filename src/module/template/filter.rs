@@ -14,19 +14,9 @@ pub fn add(environment: &mut Environment<'static>) {
         named.assert_all_used()?;
         json::text(&value, indent.map(|indent| indent.min(16)))
     });
-    environment.add_filter("format", |pattern: String, args: Rest<Value>| {
-        let mut args = args.0;
-        let named = match args.last().cloned().map(Kwargs::try_from) {
-            Some(Ok(named)) => {
-                args.pop();
-                Some(named)
-            }
-            _ => None,
-        };
-        let text = printf::format(&pattern, &args, |name| named.as_ref()?.get::<Value>(name).ok())?;
-        if let Some(named) = named {
-            named.assert_all_used()?;
-        }
+    environment.add_filter("format", |pattern: String, args: Rest<Value>, named: Kwargs| {
+        let text = printf::format(&pattern, &args, |name| named.get::<Value>(name).ok())?;
+        named.assert_all_used()?;
         Ok::<String, Error>(text)
     });
     environment.add_filter("center", |text: String, width: Option<usize>| {
