@@ -211,3 +211,6 @@ fn join_plain_list(mut below: Arc<Vec<Value>>, over: &Arc<Vec<Value>>) -> Arc<Ve
     }
     below
 }
+
+#[cfg(test)]
+mod tests;

@@ -2,6 +2,7 @@
 //!
 //! Enters: YAML text. Leaves: [`Value`] trees, merged. Never connects, never decrypts unasked, never prints.
 
+pub mod library;
 pub mod merge;
 pub mod scalar;
 pub mod secret;
