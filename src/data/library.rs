@@ -50,6 +50,11 @@ impl fmt::Display for Origin {
     }
 }
 
+/// The stock modules of the binary, also those that a workspace overrides.
+pub fn stock_modules() -> impl Iterator<Item = ModuleDir> {
+    stock::names().into_iter().map(|name| ModuleDir { name, origin: Origin::Stock, folder: None })
+}
+
 impl Library {
     /// Finds the modules of the workspace at `root`, and reads its `modules.yaml` where there is one.
     ///

@@ -1,6 +1,7 @@
 //! The files of a module, wherever they come from: the workspace, the binary, a fetched archive.
 
 use crate::base::Problem;
+use crate::data::library::ModuleDir;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -21,3 +22,21 @@ pub trait Files: Send + Sync {
 
 /// Finds the folder of a stock module by name, for `load("@stock//…")`.
 pub type Stock = Arc<dyn Fn(&str) -> Option<Arc<dyn Files>> + Send + Sync>;
+
+impl Files for ModuleDir {
+    fn read(&self, path: &str) -> Result<Option<Arc<[u8]>>, Problem> {
+        ModuleDir::read(self, path)
+    }
+
+    fn walk(&self, folder: &str) -> Result<Vec<String>, Problem> {
+        ModuleDir::walk(self, folder)
+    }
+
+    fn shown(&self, path: &str) -> PathBuf {
+        ModuleDir::shown(self, path)
+    }
+
+    fn real_path(&self, path: &str) -> Option<PathBuf> {
+        ModuleDir::real_path(self, path)
+    }
+}

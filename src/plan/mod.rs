@@ -3,7 +3,18 @@
 //!
 //! Enters: catalogue entries, module configs, facts. Leaves: [`Plan`]. Never connects, never prints.
 
+pub mod check;
+pub mod conflict;
+pub mod intent;
+pub mod json;
+pub mod order;
+pub mod want;
+
+pub use crate::module::{Collector, Language};
+pub use intent::{Collected, Force, Intent, Modules, Only, Part};
+
 use crate::base::{Place, Problem};
+use std::collections::BTreeSet;
 use crate::resource::{Action, Diff, Verb};
 
 /// The operations of a run, per node, in the order of the catalogue.
@@ -46,5 +57,12 @@ pub struct Operation {
 impl Plan {
     pub fn operations(&self) -> usize {
         self.nodes.iter().map(|node| node.operations.len()).sum()
+    }
+}
+
+impl NodePlan {
+    /// The modules that have operations.
+    pub fn modules(&self) -> BTreeSet<String> {
+        self.operations.iter().map(|operation| operation.module.clone()).collect()
     }
 }

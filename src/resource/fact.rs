@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+pub use super::wire::{parse, script};
+
 /// A question to a node: `path /etc/motd <sha256>`, `package nginx`, … The functions that answer live in
 /// `collector/facts.sh`, one for each kind, and are given all the questions of their kind at once.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -76,6 +78,17 @@ impl Facts {
             Some(Answer::Known(fields)) => Ok(fields),
             Some(Answer::Unknown(words)) => Err(words.clone()),
             None => Err(format!("`{} {}` was never asked for", request.kind, request.args.join(" "))),
+        }
+    }
+
+    /// Changes every answer of `kind` whose first argument is `subject`, for [`super::Resource::settle`].
+    pub fn update(&mut self, kind: &'static str, subject: &str, mut change: impl FnMut(&[String], &mut Answer)) {
+        let from = Request { kind, args: vec![subject.to_owned()] };
+        for (request, answer) in self.answers.range_mut(from..) {
+            if request.kind != kind || request.args.first().map(String::as_str) != Some(subject) {
+                break;
+            }
+            change(&request.args, answer);
         }
     }
 

@@ -3,8 +3,28 @@
 //! Enters: attributes from module code, facts from a node. Leaves: requests for facts, changes. Pure: nothing here
 //! connects, reads a clock or starts a process.
 
+mod access;
+mod attributes;
+pub mod build;
+pub mod compare;
 pub mod fact;
+pub mod file;
+mod group;
+mod hostname;
+mod installed;
+mod moment;
+mod package;
+pub mod path;
+mod service;
+mod settle;
+mod sysctl;
+mod timezone;
+mod user;
+mod wire;
 
+pub use attributes::{Attributes, Common};
+pub use build::{KINDS, Kind, build};
+pub use compare::{Planned, compare_all};
 pub use fact::{Answer, Facts, Fields, Request};
 
 use crate::base::{Place, Plain, Problem};
@@ -63,7 +83,12 @@ pub trait Resource: Send + Sync + std::fmt::Debug {
     /// plans against the result and expects nothing to do.
     fn settle(&self, facts: &mut Facts);
 
-    /// True where the resource may cut suil's own access: sshd, sudo, the login user, the firewall.
+    /// Names the transaction that this resource's changes may be joined into: all changes of one batch of a module
+    /// become one operation, through the `join` of its [`Kind`].
+    fn batch(&self) -> Option<&'static str> {
+        None
+    }
+
     fn id(&self) -> Id {
         Id::new(self.kind(), self.name())
     }
@@ -136,7 +161,7 @@ impl std::fmt::Debug for Content {
 }
 
 /// One step that closes a difference.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Change {
     pub verb: Verb,
     /// One line that starts with a verb: `write /etc/motd`, `install nginx, curl`, `restart nginx`.
@@ -151,9 +176,10 @@ pub struct Change {
     pub guards_access: bool,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Verb {
     Create,
+    #[default]
     Change,
     Remove,
     /// Nothing is described by the step but its running: a command, a restart.
@@ -232,6 +258,9 @@ pub struct Ahead {
     pub brought: BTreeSet<Brought>,
     /// The ids of resources that change in this plan.
     pub changed: BTreeSet<Id>,
+    /// Those resources in order, so that a later module compares with what they leave: two modules may own a line
+    /// each of one file.
+    pub settled: Vec<Arc<dyn Resource>>,
 }
 
 impl Ahead {

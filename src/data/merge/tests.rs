@@ -70,7 +70,7 @@ fn append_joins_and_takes_a_single_value_as_a_list_of_one() {
         (&["{a: 1.5}", "{a: !append 2.5}"], "{a: 2.5}"),
         (&["{}", "{a: !append [2]}", "{a: [3]}"], "{a: [2, 3]}"),
         (&["{a: {l: [1], keep: 1}}", "{a: !append {l: !replace [2]}}"], "{a: {l: [2], keep: 1}}"),
-        (&["{d: [1]}", "{d: !append [!replace 2, !append [3]]}"], "{d: [1, 2, [3]]}"),
+        (&["{d: [1]}", "{d: !append [!replace 2, !append [3]]}"], "{d: [1, '2', [3]]}"),
     ]);
 }
 

@@ -32,7 +32,13 @@ impl Builder<'_> {
                 self.bare(key, tag.place);
                 stand_in(place)
             }
-            Some(Mark::Strategy(_) | Mark::Bad) | None => {
+            // On a list item a tag never acts, and the text behind it stays text: conformance case 214.
+            Some(Mark::Strategy(_)) if plain && key.is_none() => {
+                let scalar = Scalar { text: Arc::from(written), plain, resolved: Resolved::Str };
+                self.apply(mark, Value { kind: Kind::Scalar(scalar), place }.into())
+            }
+            Some(Mark::Bad) => stand_in(place),
+            Some(Mark::Strategy(_)) | None => {
                 let value = self.untagged(written, plain, place, key);
                 self.apply(mark, value)
             }

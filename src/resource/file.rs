@@ -1,0 +1,238 @@
+//! `file`: content, owner, group and mode of a regular file.
+
+use super::access::{self, Access};
+use super::path::{self, Found, Type, Want};
+use super::*;
+use crate::base::shell;
+use crate::common_methods;
+
+pub const KIND: Kind = Kind {
+    name: "file",
+    attributes: &["content", "source", "template", "owner", "group", "mode", "ensure", "validate", "diff"],
+    build,
+    join: None,
+};
+
+/// Text beyond this is not shown as a diff. `facts.sh` has the same limit.
+const SHOWN: u64 = 64 * 1024;
+
+#[derive(Debug)]
+struct File {
+    common: Common,
+    /// `None`: whatever the file holds, so long as it is there.
+    content: Option<Content>,
+    sha256: Option<String>,
+    access: Access,
+    present: bool,
+    validate: Option<String>,
+    shown: bool,
+}
+
+fn build(from: &Attributes<'_>) -> Result<Arc<dyn Resource>, Problem> {
+    let path = from.absolute("path", from.name)?;
+    if path == "/" {
+        return Err(from.problem("a file cannot stand at `/`").expected("expected the path of a file"));
+    }
+    let content = match (&from.content, from.text("content")?) {
+        (Some(content), _) => Some(content.clone()),
+        (None, Some(text)) => Some(Content::Bytes(text.into_bytes().into())),
+        (None, None) => match ["source", "template"].into_iter().find(|key| from.value(key).is_some()) {
+            Some(key) => return Err(from.problem(&format!("`{key}` was not found"))),
+            None => None,
+        },
+    };
+    let present = from.present()?;
+    if !present && content.is_some() {
+        return Err(from.problem("it is absent and has a content").expected("expected one of the two"));
+    }
+    let validate = from.text("validate")?;
+    if validate.as_ref().is_some_and(|command| !command.contains("%s")) {
+        return Err(from
+            .problem("`validate` does not name the staged file")
+            .expected("expected a command with `%s` for the path of the staged file"));
+    }
+    Ok(Arc::new(File {
+        sha256: content.as_ref().map(Content::sha256),
+        content,
+        access: Access::read(from, 0o644)?,
+        present,
+        validate,
+        shown: from.boolean("diff")?.unwrap_or(true),
+        common: from.common(path)?,
+    }))
+}
+
+impl Resource for File {
+    common_methods!("file");
+
+    fn requests(&self) -> Vec<Request> {
+        vec![self.request(), path::request(path::parent(self.name()), Want::Nothing)]
+    }
+
+    fn wanted(&self) -> Plain {
+        let mut wanted = Plain::map();
+        wanted.set("path", self.name());
+        wanted.set("ensure", if self.present { "present" } else { "absent" });
+        if self.present {
+            wanted.set("sha256", self.sha256.clone());
+            self.access.wanted(&mut wanted);
+        }
+        wanted
+    }
+
+    fn compare(&self, facts: &Facts, ahead: &Ahead, force: bool) -> Result<Vec<Change>, Problem> {
+        let found = Found::read(facts, &self.request()).map_err(|words| path::unknown(self, &words))?;
+        if !self.present {
+            return self.remove(&found);
+        }
+        let (kind, there) = found.followed();
+        match kind {
+            Type::File | Type::Missing => {}
+            other => return Err(path::in_the_way(self, &found.kind, other)),
+        }
+        let fresh = *kind == Type::Missing;
+        let content = self.content_differs(&found, fresh);
+        let attributes = if fresh { self.access.fresh(&found) } else { self.access.differs(&found, there) };
+        if !fresh && !content && attributes.is_empty() && !force {
+            return Ok(Vec::new());
+        }
+        let mut judged = path::parent_is_there(self, facts, ahead)?;
+        let change = if fresh || content || (force && self.content.is_some()) {
+            judged = judged.or_else(|| self.validate.as_ref().map(|command| format!("validated by `{command}`")));
+            self.write(&found, fresh, content, attributes)
+        } else {
+            let real = found.real.as_deref().unwrap_or(self.name());
+            Change {
+                verb: Verb::Change,
+                title: format!("set {} of {}", names(&attributes), self.name()),
+                diff: Diff { attributes, text: None },
+                action: Action::script(format!("set_access {} {}\n", shell::quote(real), self.access.words(&found))),
+                ..Change::default()
+            }
+        };
+        Ok(vec![Change {
+            judged_then: judged,
+            guards_access: access::guards(self.name()),
+            brings: self.brings(),
+            ..change
+        }])
+    }
+
+    fn settle(&self, facts: &mut Facts) {
+        path::settle(facts, self, &self.request(), |fields| {
+            if !self.present {
+                *fields = path::missing(fields);
+                return;
+            }
+            let prefix = path::settle_type(fields, "file");
+            if let Some(content) = &self.content {
+                path::settle_content(fields, prefix, content);
+            } else if fields.bytes("sha256").is_none() {
+                path::settle_content(fields, prefix, &Content::Bytes(Arc::from([])));
+            }
+            self.access.settle(fields, prefix);
+        });
+    }
+}
+
+impl File {
+    fn request(&self) -> Request {
+        let want = match &self.sha256 {
+            None => Want::Nothing,
+            Some(sha256) if self.shown => Want::Differing(sha256),
+            Some(sha256) => Want::Digest(sha256),
+        };
+        path::request(&self.common.name, want)
+    }
+
+    fn content_differs(&self, found: &Found, fresh: bool) -> bool {
+        match &self.sha256 {
+            None => fresh,
+            Some(wanted) => found.sha256.as_ref() != Some(wanted),
+        }
+    }
+
+    fn write(&self, found: &Found, fresh: bool, differs: bool, mut attributes: Vec<Attribute>) -> Change {
+        let empty = Content::Bytes(Arc::from([]));
+        let content = self.content.as_ref().unwrap_or(&empty);
+        let real = found.real.as_deref().unwrap_or(self.name());
+        let through = match found.kind {
+            Type::Link => format!(" through the symlink to {real}"),
+            _ => String::new(),
+        };
+        let text = if self.shown && differs { text_diff(found, content, fresh) } else { None };
+        if text.is_none() && differs {
+            let before = found.sha256.as_ref().map(|sha256| summary(found.size, sha256));
+            let after = Some(summary(content.size(), &content.sha256()));
+            attributes.insert(0, Attribute { name: "content".to_owned(), before, after });
+        }
+        Change {
+            verb: if fresh { Verb::Create } else { Verb::Change },
+            title: format!("write {}{through}", self.name()),
+            diff: Diff { attributes, text },
+            action: Action {
+                script: put(real, &self.access.words(found), self.validate.as_deref()),
+                uploads: vec![Upload { content: content.clone(), beside: Some(real.to_owned()) }],
+            },
+            ..Change::default()
+        }
+    }
+
+    fn remove(&self, found: &Found) -> Result<Vec<Change>, Problem> {
+        match found.kind {
+            Type::Missing => return Ok(Vec::new()),
+            Type::File | Type::Link => {}
+            ref other => return Err(path::in_the_way(self, &found.kind, other)),
+        }
+        Ok(vec![path::removal(self.name(), &found.kind)])
+    }
+
+    fn brings(&self) -> Vec<Brought> {
+        let path = self.name();
+        let mut brings = vec![Brought::Path(path.to_owned())];
+        if let (Some(unit), true) = (path.rsplit('/').next(), path.contains("/systemd/system/")) {
+            brings.push(Brought::Unit(unit.to_owned()));
+        }
+        brings
+    }
+}
+
+/// The script that puts the staged upload `$1` in the place of `target`.
+pub fn put(target: &str, access: &str, validate: Option<&str>) -> String {
+    let mut script = String::from("trap 'rm -f -- \"$1\"' EXIT\ntrap 'exit 1' HUP INT TERM\n");
+    if let Some(command) = validate {
+        let staged = command.replace("'%s'", "%s").replace("\"%s\"", "%s").replace("%s", "\"$1\"");
+        let words = format!("{target} is left as it was: `{command}` refused the new content");
+        let (staged, words) = (shell::quote(&staged), shell::quote(&words));
+        script.push_str(&format!("sh -c {staged} sh \"$1\" >&2 || fail {words}\n"));
+    }
+    script.push_str(&format!("put_file \"$1\" {} {access}\n", shell::quote(target)));
+    script
+}
+
+/// The diff of two texts, where both can be shown.
+fn text_diff(found: &Found, content: &Content, fresh: bool) -> Option<TextDiff> {
+    let Content::Bytes(after) = content else { return None };
+    let before = if fresh { &[] } else { found.content.as_deref()? };
+    if after.len() as u64 > SHOWN {
+        return None;
+    }
+    Some(TextDiff { before: shown(before)?, after: shown(after)? })
+}
+
+/// The text, where it is one.
+pub fn shown(bytes: &[u8]) -> Option<String> {
+    String::from_utf8(bytes.to_vec()).ok().filter(|text| !text.contains('\0'))
+}
+
+fn summary(size: u64, sha256: &str) -> String {
+    format!("{size} bytes, sha256 {}", sha256.get(..12).unwrap_or(sha256))
+}
+
+/// `owner, mode`
+pub fn names(attributes: &[Attribute]) -> String {
+    if attributes.is_empty() {
+        return "owner, group, mode".to_owned();
+    }
+    attributes.iter().map(|attribute| attribute.name.as_str()).collect::<Vec<_>>().join(", ")
+}
