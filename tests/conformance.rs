@@ -69,7 +69,12 @@ fn words(problem: &Problem) -> String {
     let mut words = vec![problem.what.clone()];
     words.extend(problem.place.map(|place| place.to_string()));
     words.extend(problem.expected.clone());
-    words.extend(problem.notes.iter().map(|note| format!("{} {}", note.text, note.place.map_or(String::new(), |p| p.to_string()))));
+    words.extend(
+        problem
+            .notes
+            .iter()
+            .map(|note| format!("{} {}", note.text, note.place.map_or(String::new(), |p| p.to_string()))),
+    );
     words.extend(problem.help.clone());
     words.join("\n")
 }

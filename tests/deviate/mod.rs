@@ -51,6 +51,5 @@ impl Want {
     }
 }
 
-pub const TABLE: &[(&str, Want)] = &[
-    ("013-hierarchy-unknown-variable", Want::Error(&["data/common.yaml", "{harbour}"])),
-];
+pub const TABLE: &[(&str, Want)] =
+    &[("013-hierarchy-unknown-variable", Want::Error(&["data/common.yaml", "{harbour}"]))];
