@@ -76,7 +76,13 @@ impl Shape {
     }
 
     fn known<'a>(&'a self, node: Option<&'a str>, module: Option<&'a str>) -> Known<'a> {
-        Known { node, module, role: Some(&self.role), family: self.family.as_deref(), release: self.release.as_deref() }
+        Known {
+            node,
+            module,
+            role: Some(&self.role),
+            family: self.family.as_deref(),
+            release: self.release.as_deref(),
+        }
     }
 }
 

@@ -10,12 +10,14 @@ pub mod json;
 pub mod order;
 pub mod want;
 
+pub use crate::data::Vault;
 pub use crate::module::{Collector, Language};
+pub use crate::resource::Facts;
 pub use intent::{Collected, Force, Intent, Modules, Only, Part};
 
 use crate::base::{Place, Problem};
-use crate::resource::{Action, Diff, Verb};
 use std::collections::BTreeSet;
+use crate::resource::{Action, Diff, Verb};
 
 /// The operations of a run, per node, in the order of the catalogue.
 #[derive(Clone, Debug, Default)]
