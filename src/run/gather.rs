@@ -77,6 +77,7 @@ pub async fn gather(
 async fn one(setup: &Setup, entry: Entry, options: &Options, watch: &dyn Watch) -> Result<(Ready, NodePlan), Problems> {
     let node = entry.name.to_string();
     let target = target(setup, &entry)?;
+    let ssh_user = target.user.clone().unwrap_or_default();
     let intend = |entry: &Entry| Intent::of(entry, &setup.modules, &setup.vault, &ssh_user, &options.only);
     // Where the node was probed before, its questions are sent along with the login: one round trip in all.
     let early = if entry.probe.is_known() { Some(intend(&entry)?) } else { None };

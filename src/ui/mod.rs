@@ -48,7 +48,20 @@ pub fn set_colour(colour: Colour) {
 /// The disk behind stdout is full, or the like: an answer that was cut short is a failure.
 pub fn out(text: &str) -> Result<(), Problem> {
     let mut stdout = anstream::stdout().lock();
-    match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
+    told(stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()))
+}
+
+/// Writes bytes to stdout as they are.
+///
+/// # Errors
+/// As [`out`].
+pub fn out_bytes(bytes: &[u8]) -> Result<(), Problem> {
+    let mut stdout = std::io::stdout().lock();
+    told(stdout.write_all(bytes).and_then(|()| stdout.flush()))
+}
+
+fn told(written: std::io::Result<()>) -> Result<(), Problem> {
+    match written {
         Err(e) if e.kind() != ErrorKind::BrokenPipe => Err(Problem::io("write to", std::path::Path::new("stdout"), &e)),
         _ => Ok(()),
     }
