@@ -181,11 +181,7 @@ impl Intent {
     }
 
     /// What `facts/<node>/<module>.yaml` says under `facts`, for each module.
-    pub fn reports<'a>(
-        &'a self,
-        facts: &'a Facts,
-        collected: &'a Collected,
-    ) -> impl Iterator<Item = (&'a Part, Plain)> {
+    pub fn reports<'a>(&'a self, facts: &'a Facts, collected: &'a Collected) -> impl Iterator<Item = (&'a Part, Plain)> {
         self.parts.iter().map(move |part| {
             let found = collected.get(&part.name).and_then(|f| f.as_ref().ok());
             let mut report = part.facts(facts, found);
@@ -267,8 +263,9 @@ impl Part {
             for request in resource.requests() {
                 if let Some(Answer::Known(fields)) = facts.get(&request) {
                     let fields = fields.0.iter().filter(|(name, _)| !PRIVATE.contains(&name.as_str()));
-                    let fields = fields
-                        .map(|(name, value)| (name.clone(), Plain::Str(String::from_utf8_lossy(value).into_owned())));
+                    let fields = fields.map(|(name, value)| {
+                        (name.clone(), Plain::Str(String::from_utf8_lossy(value).into_owned()))
+                    });
                     all.set(resource.id().0, fields.collect::<Plain>());
                 }
             }
@@ -278,8 +275,7 @@ impl Part {
 
     fn unknown(&self, node: &str, words: &str) -> Problem {
         let path = self.collector.as_ref().map_or("its collector", |c| c.path.as_str());
-        Problem::new(format!("node `{node}`: module `{}`: `{path}` failed, its facts are unknown", self.name))
-            .note(words)
+        Problem::new(format!("node `{node}`: module `{}`: `{path}` failed, its facts are unknown", self.name)).note(words)
     }
 }
 
