@@ -7,7 +7,7 @@ use crate::catalogue::Entry;
 use crate::data::library::{self, Library};
 use crate::data::{Cipher, Vault};
 use crate::module::{Collector, Config, Files, Header, Module, Revealed, Stock, differences};
-use crate::resource::{Answer, Facts, Request, Resource, build};
+use crate::resource::{Answer, Facts, Request, Resource};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -24,7 +24,7 @@ impl Modules {
         let folders = Arc::new(folders);
         let stock: Stock = Arc::new(move |name| folders.get(name).cloned());
         let modules = library.iter().map(|dir| {
-            let module = Module::load(&dir.name, Arc::new(dir.clone()), Some(stock.clone()), build);
+            let module = Module::load(&dir.name, Arc::new(dir.clone()), Some(stock.clone()));
             (dir.name.clone(), module)
         });
         Modules { modules: modules.collect() }
