@@ -244,3 +244,44 @@ fact_is_sum() {
     case $fact_line in *[!0-9a-f]*) return 1 ;; esac
     [ "${#fact_line}" = 64 ]
 }
+
+# facts_test ID SCRIPT…: the exit status of each, and the end of what it said.
+#
+# A subshell and no `sh -c`, since arguments of a process can be read by everybody.
+facts_test() {
+    while [ $# -ge 2 ]; do
+        fact_said=$(
+            exec 2>&1 </dev/null
+            set +eu
+            eval "$2"
+        ) && fact_status=0 || fact_status=$?
+        while [ "${#fact_said}" -gt 2000 ]; do fact_said=${fact_said#??????????????????????????????????????????}; done
+        fact "$1" "status=$fact_status" "said=$fact_said"
+        shift 2
+    done
+}
+
+# facts_authorized_keys ID USER…: account (present, missing), home, and the content of ~/.ssh/authorized_keys.
+facts_authorized_keys() {
+    while [ $# -ge 2 ]; do
+        home_of "$2" && fact_status=0 || fact_status=$?
+        if [ "$fact_status" = 0 ]; then
+            fact_path=$home/.ssh/authorized_keys
+            if [ -e "$fact_path" ] && [ ! -r "$fact_path" ]; then
+                fact_unknown "$1" "cannot read $fact_path"
+            elif [ ! -e "$fact_path" ] && [ -d "$home" ] && [ ! -x "$home" ]; then
+                fact_unknown "$1" "cannot search $home"
+            else
+                fact_open "$1"
+                fact_field account=present "home=$home"
+                if [ -f "$fact_path" ]; then fact_base64 content <"$fact_path"; fi
+                fact_close
+            fi
+        elif [ "$fact_status" = 2 ]; then
+            fact "$1" account=missing
+        else
+            fact_unknown "$1" "the account database gave no answer about $2"
+        fi
+        shift 2
+    done
+}

@@ -5,11 +5,20 @@
 
 mod access;
 mod attributes;
+mod authorized_key;
+mod block;
 pub mod build;
+mod command;
 pub mod compare;
+mod cron;
+mod directory;
+mod edit;
 pub mod fact;
-pub mod file;
+mod file;
+mod line;
+mod link;
 pub mod path;
+mod sudoer;
 mod wire;
 
 pub use attributes::{Attributes, Common};

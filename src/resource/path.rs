@@ -211,7 +211,8 @@ pub fn parent(path: &str) -> &str {
     }
 }
 
-fn placed(resource: &dyn Resource, problem: Problem) -> Problem {
+/// A problem at the place of `resource`.
+pub fn placed(resource: &dyn Resource, problem: Problem) -> Problem {
     match resource.place() {
         Some(place) => problem.at(place),
         None => problem,
@@ -240,8 +241,13 @@ pub fn in_the_way(resource: &dyn Resource, here: &Type, there: &Type) -> Problem
 ///
 /// # Errors
 /// The folder is missing, or something else stands there.
-pub fn parent_is_there(resource: &dyn Resource, facts: &Facts, ahead: &Ahead) -> Result<Option<String>, Problem> {
-    let folder = parent(resource.name());
+pub fn parent_is_there(
+    resource: &dyn Resource,
+    path: &str,
+    facts: &Facts,
+    ahead: &Ahead,
+) -> Result<Option<String>, Problem> {
+    let folder = parent(path);
     let found = Found::read(facts, &request(folder, Want::Nothing)).map_err(|words| unknown(resource, &words))?;
     match found.followed().0 {
         Type::Directory => Ok(None),
@@ -270,13 +276,8 @@ pub fn removal(path: &str, kind: &Type) -> Change {
     }
 }
 
-/// Applies `change` to everything that is known about the path of `resource`, whichever way it was asked for.
-pub fn settle(facts: &mut Facts, resource: &dyn Resource, asked: &Request, change: impl Fn(&mut Fields)) {
-    settle_at(facts, resource.name(), asked, change);
-}
-
-/// [`settle`] for another path than the resource's name.
-pub fn settle_at(facts: &mut Facts, path: &str, asked: &Request, change: impl Fn(&mut Fields)) {
+/// Applies `change` to everything that is known about `path`, whichever way it was asked for.
+pub fn settle(facts: &mut Facts, path: &str, asked: &Request, change: impl Fn(&mut Fields)) {
     if facts.get(asked).is_none() {
         facts.insert(asked.clone(), Answer::Known(Fields::of([("type", "missing")])));
     }
