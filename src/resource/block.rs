@@ -75,6 +75,10 @@ impl Resource for Block {
         self.edit.compare(self, facts, ahead, force)
     }
 
+    fn claim(&self) -> Option<(&str, Claim)> {
+        Some((&self.edit.path, Claim::Part))
+    }
+
     fn settle(&self, facts: &mut Facts) {
         self.edit.settle(self, facts);
     }

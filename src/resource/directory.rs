@@ -87,6 +87,10 @@ impl Resource for Directory {
         Ok(vec![Change { guards_access: access::guards(self.name()), brings, ..change }])
     }
 
+    fn claim(&self) -> Option<(&str, Claim)> {
+        Some((self.name(), Claim::Whole))
+    }
+
     fn settle(&self, facts: &mut Facts) {
         path::settle(facts, self.name(), &self.request(), |fields| {
             if self.present {

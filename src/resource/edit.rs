@@ -92,13 +92,13 @@ impl Edit {
         if after == before && !fresh && !force {
             return Ok(Vec::new());
         }
+        let real = path::written(resource, &self.path, &found)?;
         let judged = if fresh { path::parent_is_there(resource, &self.path, facts, ahead)? } else { None };
-        Ok(vec![Change { judged_then: judged.or(self.judged()), ..self.change(resource, &found, before, after) }])
+        Ok(vec![Change { judged_then: judged.or(self.judged()), ..self.change(resource, &found, real, before, after) }])
     }
 
-    fn change(&self, resource: &impl Rewrite, found: &Found, before: &[u8], after: Vec<u8>) -> Change {
+    fn change(&self, resource: &impl Rewrite, found: &Found, real: &str, before: &[u8], after: Vec<u8>) -> Change {
         let fresh = *found.followed().0 == Type::Missing;
-        let real = found.real.as_deref().unwrap_or(&self.path);
         let target = shell::quote(real);
         let through = match found.kind {
             Type::Link => format!(" through the symlink to {real}"),

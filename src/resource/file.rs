@@ -114,12 +114,12 @@ impl Resource for File {
         if !fresh && !content && attributes.is_empty() && !force {
             return Ok(Vec::new());
         }
+        let real = path::written(self, &self.path, &found)?;
         let mut judged = path::parent_is_there(self, &self.path, facts, ahead)?;
         let change = if fresh || content || (force && self.content.is_some()) {
             judged = judged.or_else(|| self.validate.as_ref().map(|command| format!("validated by `{command}`")));
-            self.write(&found, fresh, content, attributes)
+            self.write(&found, real, fresh, content, attributes)
         } else {
-            let real = found.real.as_deref().unwrap_or(&self.path);
             Change {
                 verb: Verb::Change,
                 title: format!("set {} of {}", names(&attributes), self.path),
@@ -134,6 +134,11 @@ impl Resource for File {
             brings: self.brings(),
             ..change
         }])
+    }
+
+    fn claim(&self) -> Option<(&str, Claim)> {
+        let whole = self.content.is_some() || !self.present;
+        Some((&self.path, if whole { Claim::Whole } else { Claim::Access }))
     }
 
     fn settle(&self, facts: &mut Facts) {
@@ -170,10 +175,9 @@ impl File {
         }
     }
 
-    fn write(&self, found: &Found, fresh: bool, differs: bool, mut attributes: Vec<Attribute>) -> Change {
+    fn write(&self, found: &Found, real: &str, fresh: bool, differs: bool, mut attributes: Vec<Attribute>) -> Change {
         let empty = Content::Bytes(Arc::from([]));
         let content = self.content.as_ref().unwrap_or(&empty);
-        let real = found.real.as_deref().unwrap_or(&self.path);
         let through = match found.kind {
             Type::Link => format!(" through the symlink to {real}"),
             _ => String::new(),
@@ -227,7 +231,8 @@ pub fn put(target: &str, access: &str, validate: Option<&str>) -> String {
 
 /// The head of a script with a staged upload: whatever ends the script, the upload does not stay.
 pub fn staged() -> String {
-    "trap 'rm -f -- \"$1\"' EXIT\ntrap 'exit 1' HUP INT TERM\n".to_owned()
+    // A trap that runs inside a function would see the arguments of the function.
+    "staged=$1\ntrap 'rm -f -- \"$staged\"' EXIT\ntrap 'exit 1' HUP INT TERM\n".to_owned()
 }
 
 /// Runs `command` on the staged upload, and ends the script where it refuses it.

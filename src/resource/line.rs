@@ -79,6 +79,10 @@ impl Resource for Line {
         self.edit.compare(self, facts, ahead, force)
     }
 
+    fn claim(&self) -> Option<(&str, Claim)> {
+        Some((&self.edit.path, Claim::Part))
+    }
+
     fn settle(&self, facts: &mut Facts) {
         self.edit.settle(self, facts);
     }

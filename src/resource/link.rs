@@ -67,6 +67,10 @@ impl Resource for Link {
         }])
     }
 
+    fn claim(&self) -> Option<(&str, Claim)> {
+        Some((self.name(), Claim::Whole))
+    }
+
     fn settle(&self, facts: &mut Facts) {
         let Some(target) = &self.target else {
             path::settle(facts, self.name(), &self.request(), |fields| *fields = path::missing(fields));

@@ -174,7 +174,7 @@ impl Found {
             kind: Type::of(&kind),
             access: access(fields, ""),
             target: fields.text("target"),
-            real: fields.text("real"),
+            real: fields.text("real").filter(|real| !real.is_empty()),
             to,
             sha256: fields.text("sha256"),
             content: fields.bytes("content").map(<[u8]>::to_vec),
@@ -234,6 +234,22 @@ pub fn in_the_way(resource: &dyn Resource, here: &Type, there: &Type) -> Problem
     placed(resource, Problem::new(format!("{} `{}`: the path {what}", resource.kind(), resource.name())))
         .expected(format!("expected a {} or nothing there", resource.kind()))
         .help("suil removes nothing of another type: move it away on the node, or name another path")
+}
+
+/// The path that is written when `path` is: the end of its links.
+///
+/// # Errors
+/// A link leads nowhere, into a folder that is missing or in a circle.
+pub fn written<'a>(resource: &dyn Resource, path: &'a str, found: &'a Found) -> Result<&'a str, Problem> {
+    match (&found.kind, &found.real) {
+        (Type::Link, Some(real)) => Ok(real),
+        (Type::Link, None) => {
+            let target = found.target.as_deref().unwrap_or_default();
+            let what = format!("{} `{}`: the path is a symlink that leads nowhere", resource.kind(), resource.name());
+            Err(placed(resource, Problem::new(what)).note(format!("it points to `{target}`")))
+        }
+        _ => Ok(path),
+    }
 }
 
 /// Checks that the folder of a path is there, or that something earlier brings it. Returns what can only be judged
