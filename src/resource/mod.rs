@@ -290,3 +290,6 @@ impl Ahead {
         self.brought.iter().any(|b| matches!(b, Brought::Package(_)))
     }
 }
+
+#[cfg(test)]
+mod tests;
