@@ -1,7 +1,7 @@
 //! From a name and attributes to a resource, by the table of all kinds.
 
 use super::attributes::{Attributes, suggest};
-use super::{Change, Content, Resource, authorized_key, block, command, cron, directory, file, line, link, sudoer};
+use super::{Change, Content, Resource};
 use crate::base::{Place, Plain, Problem};
 use std::sync::Arc;
 
@@ -22,15 +22,22 @@ pub const SHARED: &[&str] = &["needs"];
 
 /// Every kind, in the order in which documents list them. A new kind is one line here.
 const TABLE: &[Kind] = &[
-    file::KIND,
-    directory::KIND,
-    link::KIND,
-    line::KIND,
-    block::KIND,
-    authorized_key::KIND,
-    sudoer::KIND,
-    cron::KIND,
-    command::KIND,
+    super::file::KIND,
+    super::directory::KIND,
+    super::link::KIND,
+    super::line::KIND,
+    super::block::KIND,
+    super::package::KIND,
+    super::service::KIND,
+    super::user::KIND,
+    super::group::KIND,
+    super::authorized_key::KIND,
+    super::sudoer::KIND,
+    super::sysctl::KIND,
+    super::hostname::KIND,
+    super::timezone::KIND,
+    super::cron::KIND,
+    super::command::KIND,
 ];
 
 /// The names of all kinds.
