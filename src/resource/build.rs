@@ -1,7 +1,9 @@
 //! From a name and attributes to a resource, by the table of all kinds.
 
 use super::attributes::{Attributes, suggest};
-use super::{Change, Content, Resource, file, group, hostname, package, service, sysctl, timezone, user};
+use super::{
+    Change, Content, Resource, file, group, hostname, package, repository, service, sysctl, timer, timezone, unit, user,
+};
 use crate::base::{Place, Plain, Problem};
 use std::sync::Arc;
 
@@ -21,8 +23,19 @@ pub struct Kind {
 pub const SHARED: &[&str] = &["needs"];
 
 /// Every kind, in the order in which documents list them. A new kind is one line here.
-const TABLE: &[Kind] =
-    &[file::KIND, package::KIND, service::KIND, user::KIND, group::KIND, sysctl::KIND, hostname::KIND, timezone::KIND];
+const TABLE: &[Kind] = &[
+    file::KIND,
+    package::KIND,
+    repository::KIND,
+    service::KIND,
+    unit::KIND,
+    timer::KIND,
+    user::KIND,
+    group::KIND,
+    sysctl::KIND,
+    hostname::KIND,
+    timezone::KIND,
+];
 
 /// The names of all kinds.
 pub const KINDS: &[&str] = &names();

@@ -15,10 +15,13 @@ mod installed;
 mod moment;
 mod package;
 pub mod path;
+mod repository;
 mod service;
 mod settle;
 mod sysctl;
+mod timer;
 mod timezone;
+mod unit;
 mod user;
 mod wire;
 
