@@ -121,6 +121,10 @@ impl Resource for Unit {
         Ok(changes)
     }
 
+    fn claim(&self) -> Option<(&str, Claim)> {
+        self.file.claim()
+    }
+
     fn settle(&self, facts: &mut Facts) {
         self.file.settle(facts);
         let fresh = [("active", "inactive"), ("enabled", "disabled")];
