@@ -7,7 +7,7 @@ use crate::base::Problem;
 #[derive(Clone, Debug)]
 pub struct Failure {
     pub reason: Reason,
-    pub problem: Problem,
+    pub problem: Box<Problem>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -36,7 +36,7 @@ pub enum Reason {
 
 impl From<Failure> for Problem {
     fn from(failure: Failure) -> Problem {
-        failure.problem
+        *failure.problem
     }
 }
 
@@ -46,7 +46,7 @@ impl Failure {
             Some(place) if problem.place.is_none() => problem.at(place),
             _ => problem,
         };
-        Failure { reason, problem }
+        Failure { reason, problem: Box::new(problem) }
     }
 
     /// A program of this machine that cannot be started.
