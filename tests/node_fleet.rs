@@ -112,3 +112,115 @@ async fn what_is_wrong_with_a_node_is_told_apart() {
     let (why, problem) = reason(&nameless).await;
     assert!(why == Reason::Unreachable && problem.contains("no address for the name"), "{problem}");
 }
+
+/// Users with the login shells and sudo rules of the scenarios N01 to N03, N06; made anew by every test run.
+const USERS: &str = r#"
+command -v fish >/dev/null && command -v tcsh >/dev/null || apt-get install -y -qq fish tcsh
+mkdir -p /opt/vendor
+printf '#!/bin/sh\necho "invalid option -- '"'c'"'" >&2\nexit 2\n' >/opt/vendor/cli
+chmod 755 /opt/vendor/cli
+user() {
+    id "$1" >/dev/null 2>&1 || useradd -m -s "$2" "$1"
+    mkdir -p "/home/$1/.ssh"
+    cp /root/.ssh/authorized_keys "/home/$1/.ssh/"
+    chown -R "$1" "/home/$1"
+    rm -f "/etc/sudoers.d/$1"
+    [ -z "$3" ] || printf '%b\n' "$3" >"/etc/sudoers.d/$1"
+    [ -z "$3" ] || chmod 440 "/etc/sudoers.d/$1"
+}
+user fishy /usr/bin/fish 'fishy ALL=(ALL) NOPASSWD: ALL'
+user seashell /bin/tcsh 'seashell ALL=(ALL) NOPASSWD: ALL'
+user noone /usr/sbin/nologin ''
+user vendor /opt/vendor/cli ''
+user talker /bin/bash 'talker ALL=(ALL) NOPASSWD: ALL'
+printf 'echo -e "\\033[33mwelcome\\033[0m"; echo @@BEGIN 0000; echo "{}"\n' >/home/talker/.bashrc
+echo 'echo from rc' >/home/talker/.ssh/rc
+user ttyless /bin/bash 'Defaults:ttyless requiretty\nttyless ALL=(ALL) NOPASSWD: ALL'
+user ptyuser /bin/bash 'Defaults:ptyuser use_pty\nptyuser ALL=(ALL) NOPASSWD: ALL'
+user narrow /bin/bash 'narrow ALL=(root) NOPASSWD: /bin/sh'
+user narrower /bin/bash 'narrower ALL=(root) NOPASSWD: /usr/bin/apt-get'
+user nosudo /bin/bash ''
+user expired /bin/bash 'expired ALL=(ALL) NOPASSWD: ALL'
+printf '%s:x\n' expired narrower nosudo | chpasswd
+chage -d 0 expired
+"#;
+
+#[tokio::test]
+#[ignore = "needs a fleet"]
+async fn login_shells_and_sudo_rules_are_worked_with_or_named() {
+    let mut root = open(&target("debian2", "root")).await;
+    let made = root.run("make users", USERS, Duration::from_secs(300)).await.expect("outcome");
+    assert_eq!(made.status, 0, "{made:?}");
+    root.close().await;
+    let script = r#"printf '%s\n' 'path = C:\\share\\x' 'it'\''s $HOME !ok "q"' "$(LC_ALL=C; (echo sub) && cat <<E
+here $((1 + 1))
+E
+)"; id -u"#;
+    for (user, shell) in [
+        ("fishy", "/usr/bin/fish"),
+        ("seashell", "/bin/tcsh"),
+        ("talker", "/bin/bash"),
+        ("ptyuser", "/bin/bash"),
+        ("narrow", "/bin/bash"),
+    ] {
+        let mut session = open(&target("debian2", user)).await;
+        assert_eq!(session.probe().expect("probe").shell, shell);
+        let outcome = session.perform("write", &Action::script(script), STEP).await.expect("outcome");
+        let want = "path = C:\\\\share\\\\x\nit's $HOME !ok \"q\"\nsub\nhere 2\n0\n";
+        assert_eq!((outcome.stdout.as_str(), outcome.stderr.as_str()), (want, ""), "{user}");
+        session.close().await;
+    }
+    for (user, reason, words) in [
+        ("noone", Reason::Shell, "the login shell refused: This account is currently not available."),
+        ("vendor", Reason::Shell, "the login shell refused: invalid option -- 'c'"),
+        ("ttyless", Reason::Sudo, "`requiretty`"),
+        ("narrower", Reason::Sudo, "sudo"),
+        ("nosudo", Reason::Sudo, "sudo needs a password"),
+        ("expired", Reason::Login, "must change the password first: "),
+    ] {
+        let failure = Session::open(&target("debian2", user), &Access::default()).await.err().expect(user);
+        assert!(failure.reason == reason && failure.problem.what.contains(words), "{user}: {failure:?}");
+    }
+    let word = || Sudo::given(Some(zeroize::Zeroizing::new("x".to_owned())));
+    let access = Access { sudo: word().into(), ..Access::default() };
+    for user in ["narrower", "nosudo"] {
+        let failure = Session::open(&target("debian2", user), &access).await.err().expect(user);
+        let words = "sudo refused to run `/bin/sh` as root: ";
+        assert!(failure.reason == Reason::Sudo && failure.problem.what.contains(words), "{user}: {failure:?}");
+    }
+}
+
+#[tokio::test]
+#[ignore = "needs a fleet"]
+async fn unknown_host_keys_are_learned_and_added_and_a_changed_one_is_refused() {
+    use suil::node::hostkey;
+    let folder = tempfile::tempdir().expect("folder");
+    let file = folder.path().join("known_hosts");
+    let access = Access::default();
+    let mut target = target("debian1", "root");
+    target.options = vec![format!("UserKnownHostsFile={}", file.display())];
+    target.persist = Duration::ZERO;
+    let failure = Session::open(&target, &access).await.err().expect("unknown");
+    assert_eq!(failure.reason, Reason::UnknownHost, "{failure:?}");
+    let keys = hostkey::learn(&[&target], &access).await;
+    let key = keys.first().expect("one").clone().expect("a key");
+    assert!(key.file == file && !file.exists() && key.fingerprint.starts_with("SHA256:"), "{key:?}");
+    hostkey::accept(std::slice::from_ref(&key)).expect("added");
+    open(&target).await.close().await;
+
+    let line = std::fs::read_to_string(&file).expect("file");
+    let other = "AAAAC3NzaC1lZDI1NTE5AAAAIJdD7y3aLq454yWBdwLWbieU1ebz9/cu7/QEXn9OIeZJ";
+    let changed = line.split_whitespace().next().map(|host| format!("# made by a test\n{host} ssh-ed25519 {other}\n"));
+    std::fs::write(&file, changed.expect("a line")).expect("written");
+    target.accept_unknown_hosts = true;
+    let failure = Session::open(&target, &access).await.err().expect("changed");
+    let text = format!("{failure:?}");
+    assert_eq!(failure.reason, Reason::ChangedHost, "{text}");
+    let known = "SHA256:";
+    assert!(text.contains(&key.fingerprint) && text.contains(&format!("{}:2", file.display())), "{text}");
+    assert!(text.matches(known).count() == 2, "{text}");
+
+    std::fs::remove_file(&file).expect("removed");
+    open(&target).await.close().await;
+    assert!(file.exists(), "accept-new writes the key down");
+}

@@ -203,9 +203,7 @@ fn changed_host(target: &Target, words: &str) -> Failure {
 fn known_fingerprint(path: &str, line: usize) -> Option<String> {
     let text = std::fs::read_to_string(path).ok()?;
     let entry = text.lines().nth(line.checked_sub(1)?)?;
-    let mut fields = entry.split_whitespace().skip_while(|field| field.starts_with('@')).skip(1);
-    let (_, key) = (fields.next()?, fields.next()?);
-    super::hostkey::fingerprint(key)
+    super::hostkey::described(entry).map(|(_, print)| print)
 }
 
 /// sshd and PAM want a new password before anything else; a session without a terminal cannot give one.

@@ -10,7 +10,7 @@ mod access;
 mod answer;
 mod command;
 mod failure;
-mod hostkey;
+pub mod hostkey;
 mod link;
 mod local;
 mod openssh;
@@ -27,6 +27,7 @@ mod upload;
 
 pub use access::{Access, Limits, Log, Sudo};
 pub use failure::{Failure, Reason};
+pub use hostkey::HostKey;
 pub use pace::Pace;
 pub use probe::Probe;
 pub use release::{Release, family};
