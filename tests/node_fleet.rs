@@ -2,7 +2,7 @@
 //! `fleet up 1`.
 
 use std::time::Duration;
-use suil::node::{Access, Reason, Session, Sudo, Target};
+use suil::node::{Access, Reason, Session, Sudo, Target, Transport};
 use suil::resource::{Action, Content, Upload};
 
 const STEP: Duration = Duration::from_secs(60);
@@ -32,18 +32,34 @@ async fn open(target: &Target) -> Session {
     }
 }
 
-#[tokio::test]
-#[ignore = "needs a fleet"]
-async fn every_login_user_acts_as_root() {
+/// The same body over both ssh clients.
+macro_rules! over_both_clients {
+    ($name:ident, $transport:ident, $body:block) => {
+        #[tokio::test]
+        #[ignore = "needs a fleet"]
+        async fn $name() {
+            for $transport in [Transport::Openssh, Transport::Russh] {
+                $body
+            }
+        }
+    };
+}
+
+/// A target for `user` over one of the clients.
+fn over(transport: Transport, node: &str, user: &str) -> Target {
+    Target { transport, ..target(node, user) }
+}
+
+over_both_clients!(every_login_user_acts_as_root, transport, {
     let password = std::fs::read_to_string(format!("{}/ops-password", fleet())).expect("password");
     let word = zeroize::Zeroizing::new(password.trim_end().to_owned());
     for user in ["root", "deploy", "ops"] {
         let asking = word.clone();
         for sudo in [Sudo::given(Some(word.clone())), Sudo::asking(move |_| Some(asking.clone()))] {
             let access = Access { sudo: sudo.into(), ..Access::default() };
-            let mut session = match Session::open(&target("debian1", user), &access).await {
+            let mut session = match Session::open(&over(transport, "debian1", user), &access).await {
                 Ok(session) => session,
-                Err(failure) => panic!("{user}: {failure:?}"),
+                Err(failure) => panic!("{transport:?} {user}: {failure:?}"),
             };
             let probe = session.probe().expect("a probe");
             assert_eq!((probe.family.as_str(), probe.root), ("debian", true), "{user}");
@@ -51,7 +67,7 @@ async fn every_login_user_acts_as_root() {
             session.close().await;
         }
     }
-}
+});
 
 #[tokio::test]
 #[ignore = "needs a fleet"]
@@ -64,10 +80,8 @@ async fn sudo_refusals_are_told_apart() {
     assert!(failure.reason == Reason::Sudo && failure.problem.what.contains("refused the password"), "{failure:?}");
 }
 
-#[tokio::test]
-#[ignore = "needs a fleet"]
-async fn a_large_upload_is_verified_and_leaves_nothing() {
-    let mut session = open(&target("debian1", "deploy")).await;
+over_both_clients!(a_large_upload_is_verified_and_leaves_nothing, transport, {
+    let mut session = open(&over(transport, "debian1", "deploy")).await;
     let bytes: Vec<u8> = (0..5_000_000_u32).map(|n| (n * 31 >> 3) as u8).collect();
     let content = Content::Bytes(bytes.into());
     let uploads = vec![Upload { content: content.clone(), beside: Some("/root/big".into()) }];
@@ -80,38 +94,36 @@ async fn a_large_upload_is_verified_and_leaves_nothing() {
     let look = session.run("look", &format!("ls -d {} | wc -l", folder.trim()), STEP).await.expect("outcome");
     assert_eq!(look.stdout, "0\n", "{}", look.stderr);
     session.close().await;
-}
+});
 
-#[tokio::test]
-#[ignore = "needs a fleet"]
-async fn what_is_wrong_with_a_node_is_told_apart() {
+over_both_clients!(what_is_wrong_with_a_node_is_told_apart, transport, {
     let access = Access::default();
     let reason = async |target: &Target| match Session::open(target, &access).await {
         Ok(_) => panic!("opened"),
         Err(failure) => (failure.reason, format!("{:?}", failure.problem)),
     };
     let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port that accepts and says nothing");
-    let mut silent = target("debian1", "root");
+    let mut silent = over(transport, "debian1", "root");
     silent.host = "127.0.0.1".into();
     silent.port = Some(listener.local_addr().expect("address").port());
     silent.connect_timeout = Duration::from_secs(2);
     let (why, problem) = reason(&silent).await;
     assert!(why == Reason::Unreachable && problem.contains("no answer from 127.0.0.1:"), "{problem}");
-    let mut closed = target("debian1", "root");
+    let mut closed = over(transport, "debian1", "root");
     closed.port = Some(9);
     let (why, problem) = reason(&closed).await;
     assert!(why == Reason::Unreachable && problem.contains("refuses connections"), "{problem}");
-    let (why, problem) = reason(&target("debian1", "nobody-here")).await;
+    let (why, problem) = reason(&over(transport, "debian1", "nobody-here")).await;
     assert!(why == Reason::Login && problem.contains("Permission denied"), "{problem}");
-    let mut unknown = target("debian1", "root");
-    unknown.options = vec!["UserKnownHostsFile=/dev/null".into(), "GlobalKnownHostsFile=/dev/null".into()];
+    let mut unknown = over(transport, "debian1", "root");
+    unknown.options = vec!["UserKnownHostsFile=/dev/null".into()];
     let (why, problem) = reason(&unknown).await;
     assert!(why == Reason::UnknownHost, "{problem}");
-    let mut nameless = target("debian1", "root");
+    let mut nameless = over(transport, "debian1", "root");
     nameless.host = "no-such-name.invalid".into();
     let (why, problem) = reason(&nameless).await;
     assert!(why == Reason::Unreachable && problem.contains("no address for the name"), "{problem}");
-}
+});
 
 /// Users with the login shells and sudo rules of the scenarios N01 to N03, N06; made anew by every test run.
 const USERS: &str = r#"
@@ -190,14 +202,12 @@ E
     }
 }
 
-#[tokio::test]
-#[ignore = "needs a fleet"]
-async fn unknown_host_keys_are_learned_and_added_and_a_changed_one_is_refused() {
+over_both_clients!(unknown_host_keys_are_learned_and_added_and_a_changed_one_is_refused, transport, {
     use suil::node::hostkey;
     let folder = tempfile::tempdir().expect("folder");
     let file = folder.path().join("known_hosts");
     let access = Access::default();
-    let mut target = target("debian1", "root");
+    let mut target = over(transport, "debian1", "root");
     target.options = vec![format!("UserKnownHostsFile={}", file.display())];
     target.persist = Duration::ZERO;
     let failure = Session::open(&target, &access).await.err().expect("unknown");
@@ -223,4 +233,4 @@ async fn unknown_host_keys_are_learned_and_added_and_a_changed_one_is_refused() 
     std::fs::remove_file(&file).expect("removed");
     open(&target).await.close().await;
     assert!(file.exists(), "accept-new writes the key down");
-}
+});

@@ -49,7 +49,7 @@ pub fn accept(keys: &[HostKey]) -> Result<(), Problem> {
     Ok(())
 }
 
-fn append(file: &Path, line: &str) -> std::io::Result<()> {
+pub(super) fn append(file: &Path, line: &str) -> std::io::Result<()> {
     if let Some(folder) = file.parent() {
         std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
     }

@@ -18,6 +18,7 @@ mod pace;
 mod probe;
 mod program;
 mod release;
+mod russh;
 mod scan;
 mod session;
 mod socket;

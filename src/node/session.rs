@@ -363,7 +363,8 @@ pub(super) fn transport(kind: Transport) -> Box<dyn super::link::Transport> {
     match kind {
         Transport::Local => Box::new(super::local::Local),
         Transport::Exec => Box::new(super::local::Exec),
-        Transport::Openssh | Transport::Russh => Box::new(super::openssh::Openssh),
+        Transport::Openssh => Box::new(super::openssh::Openssh),
+        Transport::Russh => Box::new(super::russh::Russh),
     }
 }
 
