@@ -84,10 +84,11 @@ over_both_clients!(a_large_upload_is_verified_and_leaves_nothing, transport, {
     let mut session = open(&over(transport, "debian1", "deploy")).await;
     let bytes: Vec<u8> = (0..5_000_000_u32).map(|n| (n * 31 >> 3) as u8).collect();
     let content = Content::Bytes(bytes.into());
-    let uploads = vec![Upload { content: content.clone(), beside: Some("/root/big".into()) }];
-    let script = "mv \"$1\" /root/big; sha256sum /root/big; rm /root/big; ls -a /root | grep -c suil- || true";
+    let uploads = vec![Upload { content: content.clone(), beside: Some("/var/tmp/big".into()) }];
+    let script =
+        "mv \"$1\" /var/tmp/big; sha256sum /var/tmp/big; rm /var/tmp/big; ls -a /var/tmp | grep -c suil- || true";
     let outcome = session.perform("upload", &Action { script: script.into(), uploads }, STEP).await.expect("outcome");
-    assert_eq!(outcome.stdout, format!("{}  /root/big\n0\n", content.sha256()), "{}", outcome.stderr);
+    assert_eq!(outcome.stdout, format!("{}  /var/tmp/big\n0\n", content.sha256()), "{}", outcome.stderr);
     let folder = session.run("look", "echo $suil_folder", STEP).await.expect("outcome").stdout;
     session.close().await;
     let mut session = open(&target("debian1", "root")).await;
@@ -234,3 +235,96 @@ over_both_clients!(unknown_host_keys_are_learned_and_added_and_a_changed_one_is_
     open(&target).await.close().await;
     assert!(file.exists(), "accept-new writes the key down");
 });
+
+over_both_clients!(every_kind_of_node_carries_a_session, transport, {
+    for (node, users, family) in [("busybox1", &["root"][..], "alpine"), ("redhat1", &["root", "deploy"], "redhat")] {
+        for user in users {
+            let mut session = open(&over(transport, node, user)).await;
+            let probe = session.probe().expect("a probe");
+            assert_eq!((probe.family.as_str(), probe.root), (family, true), "{node} {user}");
+            let bytes: Vec<u8> = (0..5_000_000_u32).map(|n| (n * 37 >> 3) as u8).collect();
+            let name = "/tmp/it's \"a\"\n*name";
+            let content = Content::Bytes(bytes.into());
+            let uploads = vec![Upload { content: content.clone(), beside: Some(name.into()) }];
+            let quoted = suil::base::shell::quote(name);
+            let script = format!("mv \"$1\" {quoted}; sha256sum <{quoted}; rm {quoted}; umask; command -v sysctl");
+            let outcome = session.perform("upload", &Action { script, uploads }, STEP).await.expect("outcome");
+            let mut lines = outcome.stdout.lines();
+            assert!(lines.next().expect("sum").starts_with(&content.sha256()), "{node}: {outcome:?}");
+            assert_eq!(lines.next(), Some("0022"), "{node}");
+            assert!(lines.next().is_some_and(|path| path.ends_with("sysctl")), "{node}: {outcome:?}");
+            session.close().await;
+        }
+    }
+});
+
+/// The fleet's processes that a test started, by a word in their arguments, as root on the node.
+async fn alive(session: &mut Session, word: &str) -> String {
+    let script = format!("grep -lza '{word}' /proc/[0-9]*/cmdline 2>/dev/null | grep -v \"/$$/\" | tr '\\n' ' '");
+    session.run("look", &script, STEP).await.expect("outcome").stdout
+}
+
+over_both_clients!(a_cut_connection_ends_what_was_running_and_leaves_nothing, transport, {
+    for user in ["root", "deploy"] {
+        let mut target = over(transport, "debian1", user);
+        target.persist = Duration::ZERO;
+        let mut session = open(&target).await;
+        let folder = session.run("look", "printf %s $suil_folder", STEP).await.expect("outcome").stdout;
+        let uploads =
+            vec![Upload { content: Content::Bytes(vec![7; 99].into()), beside: Some("/opt/cut-target".into()) }];
+        let action = Action { script: "exec sleep 98765".into(), uploads };
+        let cut = tokio::time::timeout(Duration::from_secs(1), session.perform("hang", &action, STEP)).await;
+        assert!(cut.is_err());
+        drop(session);
+        tokio::time::sleep(Duration::from_secs(3)).await;
+        let mut look = open(&over(transport, "debian1", "root")).await;
+        let left = format!("ls -d {folder} /opt/.suil-* 2>/dev/null; pgrep -f 'sleep 9876[5]' || true");
+        let left = look.run("look", &left, STEP).await.expect("outcome").stdout;
+        assert_eq!(left, "", "{transport:?} {user}");
+        look.close().await;
+    }
+});
+
+#[tokio::test]
+#[ignore = "needs a fleet"]
+async fn what_a_killed_session_left_is_removed_by_the_next() {
+    let mut session = open(&target("debian1", "deploy")).await;
+    let folder = session.run("look", "printf %s $suil_folder", STEP).await.expect("outcome").stdout;
+    let uploads = vec![Upload { content: Content::Bytes(vec![7; 99].into()), beside: Some("/srv/kill-target".into()) }];
+    let action = Action { script: "kill -9 $$; sleep 1; echo ended".into(), uploads };
+    // The job outlives the session program, and its answer still comes.
+    assert!(session.perform("break", &action, STEP).await.expect("outcome").stdout.ends_with("ended\n"));
+    let failure = session.perform("go on", &Action::script("true"), STEP).await.expect_err("lost");
+    assert!(failure.reason == Reason::Lost && failure.problem.what.contains("in the middle of go on"), "{failure:?}");
+    drop(session);
+    tokio::time::sleep(Duration::from_secs(4)).await;
+    let mut next = open(&target("debian1", "root")).await;
+    let left = format!("ls -d {folder} /srv/.suil-* 2>/dev/null || true");
+    assert_eq!(next.run("look", &left, STEP).await.expect("outcome").stdout, "");
+    next.close().await;
+}
+
+over_both_clients!(a_limit_ends_what_it_limits, transport, {
+    let mut session = open(&over(transport, "debian1", "deploy")).await;
+    let action = Action::script("sleep 87654 & trap '' TERM; sleep 87653; sleep 87652");
+    let failure = session.perform("hang", &action, Duration::from_secs(1)).await.expect_err("limit");
+    assert!(failure.reason == Reason::Limit && failure.problem.what.contains("longer than 1 s"), "{failure:?}");
+    assert_eq!(alive(&mut session, "8765[234]").await, "");
+    session.close().await;
+});
+
+#[tokio::test]
+#[ignore = "needs a fleet"]
+async fn a_new_login_has_the_new_groups() {
+    let mut session = open(&target("debian2", "talker")).await;
+    let script = "groupadd -f newgroup; usermod -aG newgroup talker";
+    assert_eq!(session.run("add", script, STEP).await.expect("outcome").status, 0);
+    let mut plain = target("debian2", "talker");
+    plain.raise = suil::node::Raise::No;
+    let mut session = session.renew().await.map_err(|failure| failure.problem).expect("renewed");
+    session.run("look", "true", STEP).await.expect("outcome");
+    let mut own = open(&plain).await;
+    assert!(own.run("id", "id -nG", STEP).await.expect("outcome").stdout.contains("newgroup"));
+    own.close().await;
+    session.close().await;
+}

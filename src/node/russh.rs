@@ -62,7 +62,8 @@ async fn pump(mut reading: ChannelReadHalf, mut sink: tokio::io::DuplexStream, w
     while let Some(message) = reading.wait().await {
         match message {
             ChannelMsg::Data { data } => {
-                if sink.write_all(&data).await.is_err() {
+                let read = sink.write_all(&data).await;
+                if read.is_err() {
                     break;
                 }
             }
