@@ -4,6 +4,7 @@ use super::load::{Closed, Loaded};
 use super::{Context, Outcome};
 use crate::base::{Mask, Note, Place, Plain, Problem, Problems, problem};
 use crate::catalogue::{Catalogue, Entry, Selection};
+use crate::data::library::Origin;
 use crate::ui::text::count;
 use crate::ui::{self, Exit, Output};
 use std::num::NonZero;
@@ -38,7 +39,8 @@ pub fn run(_args: Args, context: &Context) -> Outcome {
 
 fn size(loaded: &Loaded) -> String {
     let nodes = count(loaded.workspace.node_names().count(), "node");
-    format!("{nodes}, {}", count(loaded.modules.iter().count(), "module"))
+    let roles = loaded.workspace.role_names().map(Iterator::count).unwrap_or_default();
+    format!("{nodes}, {}", count(roles, "role"))
 }
 
 /// All that can be found without a node, stage by stage; a stage works on what the one before it could build.
@@ -46,7 +48,9 @@ fn check(loaded: &Loaded) -> Problems {
     let mut problems = Problems::new();
     let workspace = &loaded.workspace;
     problems.extend(workspace.roles().err().unwrap_or_default());
-    for module in loaded.modules.iter() {
+    // A stock module is compiled where a node has it; it is not the workspace's to mend.
+    let own = workspace.library().iter().filter(|dir| dir.origin != Origin::Stock);
+    for module in own.filter_map(|dir| loaded.modules.get(&dir.name)) {
         problems.extend(module.compile().err().unwrap_or_default());
     }
     let catalogue = match Catalogue::build(workspace, &Selection::default()) {
