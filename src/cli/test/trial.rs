@@ -105,7 +105,7 @@ fn facts(case: &Case, described: &[Described], resources: &[Arc<dyn Resource>]) 
     let mut facts = Facts::default();
     facts.family = case.header.family.clone().unwrap_or_default();
     facts.ssh_user.clone_from(&case.header.ssh_user);
-    nothing::answer(&mut facts, resources.iter().flat_map(|resource| resource.requests()));
+    nothing::answer(&mut facts, resources);
     let mut problems = Problems::new();
     for thing in described {
         if thing.unknown {
@@ -117,7 +117,7 @@ fn facts(case: &Case, described: &[Described], resources: &[Arc<dyn Resource>]) 
         }
         match built(thing) {
             Ok(there) => {
-                nothing::answer(&mut facts, there.requests());
+                nothing::answer(&mut facts, std::slice::from_ref(&there));
                 there.settle(&mut facts);
             }
             Err(problem) => problems.push(problem),
