@@ -1,7 +1,9 @@
 //! `suil facts`.
 
+use super::start::Start;
 use super::{Context, Outcome, Selection};
-use crate::base::{Problem, Problems};
+use crate::base::{Plain, Problems};
+use crate::ui::{self, Exit};
 
 /// Collect the facts of the selected nodes, and change nothing
 #[derive(clap::Args, Debug, Default)]
@@ -13,7 +15,21 @@ pub struct Args {
     pub parallel: u16,
 }
 
-pub fn run(_args: Args, context: &Context) -> Outcome {
-    let _workspace = context.open()?;
-    Err(Problems::from(Problem::new("`suil facts` is not there yet")))
+/// Prints `node: {suil: {…}, <module>: {…}}`, and exits 1 where a node was not reached.
+pub fn run(args: Args, context: &Context) -> Outcome {
+    let start = Start::new(context, &args.selection, args.parallel, false)?;
+    let mask = start.mask();
+    start.finish(|start| facts(context, start)).or_else(|problems| Ok(ui::fail(&problems, &mask)))
+}
+
+fn facts(context: &Context, start: &Start) -> Outcome {
+    ui::warn(&start.catalogue.warnings, &start.mask());
+    let gathered = start.gather("reading facts");
+    let facts: Plain = gathered.facts().collect();
+    ui::show(context.output, || start.mask().apply(&facts.to_yaml()), || facts.clone())?;
+    let warnings: Problems = gathered.plan.nodes.iter().flat_map(|node| node.warnings.clone()).collect();
+    ui::warn(&warnings, &start.mask());
+    let outcomes = start.leave(gathered);
+    let problems: Problems = outcomes.iter().flat_map(|(_, outcome)| outcome.problems()).cloned().collect();
+    Ok(if problems.is_empty() { Exit::Done } else { ui::fail(&problems, &start.mask()) })
 }

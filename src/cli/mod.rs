@@ -19,6 +19,7 @@ mod roles;
 mod schema;
 mod selection;
 mod settings;
+mod start;
 mod test;
 mod usage;
 mod validate;

@@ -80,6 +80,11 @@ fn environment(name: &str) -> Option<Zeroizing<String>> {
     std::env::var_os(name).map(|value| Zeroizing::new(value.to_string_lossy().into_owned()))
 }
 
+/// A variable that suil only hands on, such as the socket of the ssh agent.
+pub fn variable(name: &str) -> Option<String> {
+    environment(name).map(|value| value.to_string()).filter(|value| !value.is_empty())
+}
+
 /// `~/x` is in the home folder, as in a shell.
 fn home(path: &str) -> PathBuf {
     match (path.strip_prefix("~/"), environment("HOME")) {

@@ -5,7 +5,7 @@ use super::{Context, Outcome, Selection};
 use crate::base::{Mask, Problem, Problems, problem::Kind};
 use crate::catalogue::Catalogue;
 use crate::node::{Access, Sudo};
-use crate::run::{self, Gathered, Options, Record, Setup, Stop, Watch};
+use crate::run::{self, Gathered, NodeRecord, Options, Record, Setup, Stop, Watch};
 use crate::ui;
 use std::path::Path;
 use std::sync::Arc;
@@ -88,6 +88,11 @@ impl Start {
         outcomes
     }
 
+    /// What the record keeps of each node that was reached.
+    pub fn records(&self, gathered: &Gathered) -> Vec<NodeRecord> {
+        gathered.records(&self.setup.vault)
+    }
+
     /// Ends all sessions without having changed anything.
     pub fn leave(&self, gathered: Gathered) -> Vec<(String, run::Outcome)> {
         self.block(run::leave(gathered))
@@ -140,8 +145,8 @@ fn setup(loaded: Loaded, screen: &Arc<ui::watch::Screen>) -> Setup {
     let access = Access {
         sudo: Arc::new(sudo),
         mask: vault.mask().clone(),
-        home: settings.home,
-        agent: settings.agent,
+        home: super::settings::variable("HOME").map(Into::into),
+        agent: super::settings::variable("SSH_AUTH_SOCK").map(Into::into),
         ..Access::default()
     };
     Setup { workspace, modules, vault, access }

@@ -20,6 +20,8 @@ pub struct Ready {
     pub facts: Facts,
     pub collected: Collected,
     pub entry: Entry,
+    /// What the node is, as `facts/<node>/suil.yaml` keeps it.
+    pub probe: Plain,
 }
 
 /// How far a node came, in the order of the catalogue.
@@ -103,7 +105,7 @@ async fn one(setup: &Setup, entry: Entry, options: &Options, watch: &dyn Watch) 
     for (part, report) in intent.reports(&facts, &collected) {
         folder.module(part, report, false, setup.vault.mask())?;
     }
-    Ok((Ready { node, session, intent, facts, collected, entry }, plan))
+    Ok((Ready { node, session, intent, facts, collected, entry, probe: found.to_plain() }, plan))
 }
 
 async fn connect(setup: &Setup, target: &Target, intent: Option<&Intent>) -> Result<(Session, Option<Survey>), Problems> {

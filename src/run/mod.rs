@@ -47,6 +47,18 @@ pub struct Options {
 }
 
 impl Gathered {
+    /// What was read of each node that was reached: the probe, and the facts of each module.
+    pub fn facts(&self) -> impl Iterator<Item = (String, Plain)> {
+        let reached = self.nodes.iter().filter_map(|(node, ready)| Some((node, ready.as_ref().ok()?)));
+        reached.map(|(node, ready)| {
+            let mut all = Plain::from_iter([("suil", ready.probe.clone())]);
+            for (part, report) in ready.intent.reports(&ready.facts, &ready.collected) {
+                all.set(&part.name, report);
+            }
+            (node.clone(), all)
+        })
+    }
+
     /// What `.runs/<timestamp>/` keeps of each node that was reached.
     pub fn records(&self, vault: &Vault) -> Vec<NodeRecord> {
         let reached = self.nodes.iter().filter_map(|(node, ready)| Some((node, ready.as_ref().ok()?)));

@@ -4,6 +4,7 @@
 //! Decides nothing, and never asks anything where there is no terminal to ask on.
 
 pub mod ask;
+pub mod brief;
 pub mod output;
 pub mod paint;
 pub mod pick;
@@ -12,6 +13,7 @@ pub mod problem;
 pub mod progress;
 pub mod table;
 pub mod text;
+pub mod watch;
 
 pub use output::{Output, show};
 pub use paint::Paint;
