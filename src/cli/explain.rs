@@ -6,7 +6,9 @@ use crate::catalogue::{self, Touch};
 use crate::data::Value;
 use crate::ui::{self, Exit, Paint, text};
 
-/// Show where a value comes from: every layer that touched it, lowest first
+/// Show where a value comes from
+///
+/// Every layer that touched the key, lowest first: its place, what it did, and the value after it.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Example: suil explain web-01.example.com nginx.workers")]
 pub struct Args {
