@@ -4,6 +4,7 @@ use super::case::{Case, Described};
 use super::nothing;
 use crate::base::{Place, Plain, Problem, Problems, digest};
 use crate::module::{Config, Module};
+use crate::plan::intent::seen;
 use crate::plan::order;
 use crate::plan::want::Want;
 use crate::resource::{self, Answer, Content, Facts, Resource};
@@ -42,7 +43,7 @@ fn perform(module: &Module, case: &Case) -> Result<Problems, Problems> {
         problems.extend(compare_texts(case, "operation", wanted, &titles));
     }
     if let Some(wanted) = &case.check {
-        let seen = case.collected.clone().unwrap_or_else(Plain::map);
+        let seen = seen(&resources, &left, case.collected.as_ref());
         let found: Vec<String> = module.check(&config, &seen)?.into_iter().map(|p| p.what).collect();
         let prefix = format!("module `{}`: ", case.module);
         let found: Vec<String> =
@@ -61,7 +62,7 @@ fn plan(
     resources: &[Arc<dyn Resource>],
     facts: &Facts,
 ) -> Result<(Vec<String>, Facts), Problems> {
-    let seen = case.collected.clone().unwrap_or_else(Plain::map);
+    let seen = seen(resources, facts, case.collected.as_ref());
     let queued = module.deploy(config, &seen, case.force)?.into_iter().map(|queued| queued.change).collect();
     let want = Want {
         module: case.module.clone(),
