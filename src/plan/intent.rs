@@ -242,22 +242,8 @@ impl Part {
         }
     }
 
-    /// The facts that module code sees: what its collector reported, and under `files` the sha256 of each file it
-    /// manages, null where there is none.
     fn facts(&self, facts: &Facts, collected: Option<&Plain>) -> Plain {
-        let mut all = collected.cloned().unwrap_or_else(Plain::map);
-        let mut files = Plain::map();
-        for resource in self.resources.iter().filter(|r| r.kind() == "file") {
-            for request in resource.requests().iter().filter(|r| r.kind == "path") {
-                if let Some(Answer::Known(fields)) = facts.get(request) {
-                    files.set(resource.name(), Plain::from(fields.text("sha256").map(Plain::from)));
-                }
-            }
-        }
-        if files.as_map().is_some_and(|map| !map.is_empty()) {
-            all.set("files", files);
-        }
-        all
+        seen(&self.resources, facts, collected)
     }
 
     /// The answers about everything that is no file: `kind name: {field: value}`; contents are left out.
@@ -295,4 +281,22 @@ pub fn header(entry: &Entry, ssh_user: &str) -> Header {
         release: entry.probe.release.clone().unwrap_or_default(),
         ssh_user: ssh_user.to_owned(),
     }
+}
+
+/// The facts that module code sees: what its collector reported, and under `files` the sha256 of each file it
+/// manages, null where there is none.
+pub fn seen(resources: &[Arc<dyn Resource>], facts: &Facts, collected: Option<&Plain>) -> Plain {
+    let mut all = collected.cloned().unwrap_or_else(Plain::map);
+    let mut files = Plain::map();
+    for resource in resources.iter().filter(|r| r.kind() == "file") {
+        for request in resource.requests().iter().filter(|r| r.kind == "path") {
+            if let Some(Answer::Known(fields)) = facts.get(request) {
+                files.set(resource.name(), Plain::from(fields.text("sha256").map(Plain::from)));
+            }
+        }
+    }
+    if files.as_map().is_some_and(|map| !map.is_empty()) {
+        all.set("files", files);
+    }
+    all
 }
