@@ -1,7 +1,7 @@
 //! From a name and attributes to a resource, by the table of all kinds.
 
 use super::attributes::{Attributes, suggest};
-use super::{Change, Content, Resource, file};
+use super::{Change, Content, Resource, file, group, hostname, package, service, sysctl, timezone, user};
 use crate::base::{Place, Plain, Problem};
 use std::sync::Arc;
 
@@ -21,7 +21,8 @@ pub struct Kind {
 pub const SHARED: &[&str] = &["needs"];
 
 /// Every kind, in the order in which documents list them. A new kind is one line here.
-const TABLE: &[Kind] = &[file::KIND];
+const TABLE: &[Kind] =
+    &[file::KIND, package::KIND, service::KIND, user::KIND, group::KIND, sysctl::KIND, hostname::KIND, timezone::KIND];
 
 /// The names of all kinds.
 pub const KINDS: &[&str] = &names();

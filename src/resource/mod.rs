@@ -9,7 +9,17 @@ pub mod build;
 pub mod compare;
 pub mod fact;
 pub mod file;
+mod group;
+mod hostname;
+mod installed;
+mod moment;
+mod package;
 pub mod path;
+mod service;
+mod settle;
+mod sysctl;
+mod timezone;
+mod user;
 mod wire;
 
 pub use attributes::{Attributes, Common};

@@ -117,7 +117,7 @@ impl<'a> Builder<'a> {
                 let built = self.mapping(place, depth + 1)?;
                 (self.collection(built, mark), id)
             }
-            Event::Alias(id) => (self.alias(id, place, depth)?, 0),
+            Event::Alias(id) => (self.alias(id, &span, depth)?, 0),
             Event::UnresolvedAlias(name) => {
                 self.problem(
                     Problem::new(format!("unknown alias `{name}`"))
@@ -150,8 +150,10 @@ impl<'a> Builder<'a> {
         }
     }
 
-    fn alias(&mut self, id: usize, place: Place, depth: usize) -> Option<Anchored> {
-        let name = self.slice(place).trim_start_matches('*').to_owned();
+    fn alias(&mut self, id: usize, span: &Span, depth: usize) -> Option<Anchored> {
+        let place = self.place(span);
+        let written = span.byte_range().and_then(|range| self.source.get(range)).unwrap_or_default();
+        let name = written.trim_start_matches('*').to_owned();
         let Some(anchored) = self.anchors.get(id).cloned() else {
             self.problem(
                 Problem::new(format!("the anchor `{name}` contains itself"))
@@ -208,12 +210,6 @@ impl<'a> Builder<'a> {
         let width = if one_line { span.end.col().saturating_sub(span.start.col()) } else { 0 };
         Place { width: width as u32, ..syntax::place(self.file, &span.start) }
     }
-
-    /// What a person wrote at a place of one line.
-    fn slice(&self, place: Place) -> String {
-        let line = self.source.lines().nth((place.line as usize).saturating_sub(1)).unwrap_or_default();
-        line.chars().skip((place.column as usize).saturating_sub(1)).take(place.width as usize).collect()
-    }
 }
 
 fn is_nothing(text: &str) -> bool {
@@ -230,3 +226,6 @@ fn stand_in(place: Place) -> Tagged {
     let scalar = Scalar { text: EMPTY.clone(), plain: false, resolved: Resolved::Str };
     Value { kind: Kind::Scalar(scalar), place }.into()
 }
+
+#[cfg(test)]
+mod tests;

@@ -9,12 +9,8 @@ pub fn problem(file: FileId, source: &str, error: &ScanError) -> Problem {
     if let Some(problem) = marker_problem(source, error.marker(), place) {
         return problem;
     }
-    let (what, help) = words(error.kind());
-    let problem = Problem::new(what).at(place);
-    match help {
-        Some(help) => problem.help(help),
-        None => problem,
-    }
+    let words = words(error.kind());
+    Problem { place: Some(place), expected: words.expected, help: words.help, ..Problem::new(words.what) }
 }
 
 /// The place of a parser's mark.
@@ -26,12 +22,22 @@ pub fn place(file: FileId, mark: &Marker) -> Place {
 fn marker_problem(source: &str, mark: &Marker, place: Place) -> Option<Problem> {
     let line = source.lines().nth(mark.line().checked_sub(1)?)?;
     let from: String = line.chars().skip(mark.col()).collect();
-    if from.starts_with('!') && line.trim_end_matches(&*from).trim_end().rsplit([' ', '\t']).next()?.starts_with('!') {
+    let before = line.trim_end_matches(&*from).trim_end();
+    let behind_a_tag = before.rsplit([' ', '\t']).next()?.starts_with('!');
+    if from.starts_with('!') && behind_a_tag {
         return Some(
             Problem::new("two tags stand before one value")
                 .at(place)
                 .expected("expected a value: YAML allows one tag")
                 .help("a secret under a tag is written in quotes: `!replace \"!ENC[…]\"`"),
+        );
+    }
+    if from.starts_with('*') && behind_a_tag {
+        return Some(
+            Problem::new("a tag stands before an alias")
+                .at(place)
+                .expected("expected a value: YAML takes an alias as it is")
+                .help("write the value out, or put the tag to the anchor"),
         );
     }
     let open = line.find("!ENC[").or_else(|| line.to_ascii_uppercase().find("!ENC["))?;
@@ -46,40 +52,68 @@ fn marker_problem(source: &str, mark: &Marker, place: Place) -> Option<Problem> 
     Some(if unclosed { problem.help("break it over lines in a folded block: `>-`") } else { problem })
 }
 
-fn words(kind: &ErrorKind) -> (String, Option<&'static str>) {
+struct Words {
+    what: String,
+    expected: Option<String>,
+    help: Option<String>,
+}
+
+fn words(kind: &ErrorKind) -> Words {
     use ErrorKind as E;
-    let (what, help) = match kind {
-        E::TabNotAllowed | E::TabInBlockIndentation | E::TabInIndentation | E::TabAtBlockScalarStart => {
-            ("a tab stands in the indentation", Some("indent with blanks"))
-        }
-        E::InvalidIndentation | E::ExpectedBlockMappingKey | E::ExpectedBlockSequenceEntry => {
-            ("this line fits no level of indentation", Some("line it up with the key or item it belongs beside"))
-        }
+    let (what, expected, help) = match kind {
+        E::TabNotAllowed
+        | E::TabInBlockIndentation
+        | E::TabInIndentation
+        | E::TabAtBlockScalarStart
+        | E::TabInPlainScalar => ("a tab stands in the indentation", "expected blanks", ""),
+        E::InvalidIndentation | E::ExpectedBlockMappingKey | E::ExpectedBlockSequenceEntry => (
+            "this line fits no level of indentation",
+            "expected it in line with the key or item that it belongs beside",
+            "",
+        ),
         E::UnexpectedEofFlowSequence | E::ExpectedFlowSequenceSeparator | E::UnclosedFlowCollection { open: '[' } => {
-            ("a list is not closed", Some("add `]`, or `,` between two items"))
+            ("a list is not closed", "expected `]`, or `,` between two items", "")
         }
         E::UnexpectedEofFlowMapping
         | E::UnexpectedEofImplicitFlowMapping
         | E::ExpectedFlowMappingSeparator
-        | E::UnclosedFlowCollection { .. } => ("a mapping is not closed", Some("add `}`, or `,` between two keys")),
-        E::UnclosedQuotedScalar => ("a quote is not closed", None),
+        | E::UnclosedFlowCollection { .. } => ("a mapping is not closed", "expected `}`, or `,` between two keys", ""),
+        E::MismatchedFlowCollectionEnd { .. } => {
+            ("brackets do not match", "expected each `[` to end in `]`, each `{` in `}`", "")
+        }
+        E::UnclosedQuotedScalar => ("a quote is not closed", "expected the same quote at the end", ""),
+        E::UnknownQuotedScalarEscape | E::InvalidQuotedScalarHexEscape | E::InvalidUnicodeEscape => (
+            "a backslash starts no known escape",
+            "expected an escape such as `\\n` or `\\u00e9`",
+            "in single quotes a backslash is only itself",
+        ),
         E::SimpleKeyExpected | E::InvalidSimpleKey => (
             "this line is neither a key with a value nor a list item",
-            Some("write `key: value`, with a blank after the colon"),
+            "expected `key: value` or `- item`",
+            "a key needs a blank behind its colon",
         ),
         E::MappingValueNotAllowed | E::InvalidColonPlacement => {
-            ("a colon stands where no key can be", Some("put text that holds `: ` in quotes"))
+            ("a colon stands where no key can be", "expected a value", "put text that holds `: ` in quotes")
         }
-        E::RecursionLimitExceeded => ("the values nest too deep", Some("128 levels are the limit")),
-        E::BomInsideDocument => ("a byte-order mark stands inside the file", None),
+        E::RecursionLimitExceeded => ("the values nest too deep", "expected at most 128 levels", ""),
+        E::BomInsideDocument => {
+            ("a byte-order mark stands inside the file", "expected it at the start, or not at all", "")
+        }
+        E::UnexpectedCharacter { character: '`' } => {
+            ("text cannot start with a backtick", "expected a value", "put it in quotes")
+        }
         E::UnexpectedCharacter { character } => {
-            return (format!("text cannot start with `{}`", character.escape_default()), Some("put it in quotes"));
+            let what = format!("text cannot start with `{}`", character.escape_default());
+            let help = Some("put it in quotes".to_owned());
+            return Words { what, expected: Some("expected a value".to_owned()), help };
         }
         other => {
             let text = other.to_string();
             let text = text.rsplit_once(", ").map_or(&*text, |(_, last)| last).trim_end_matches('.');
-            return (format!("this is not YAML: {}", text.replace("EOF", "end of file")), None);
+            let what = format!("this is not YAML: {}", text.replace("EOF", "end of file"));
+            return Words { what, expected: None, help: None };
         }
     };
-    (what.to_owned(), help)
+    let some = |text: &str| Some(text.to_owned()).filter(|text| !text.is_empty());
+    Words { what: what.to_owned(), expected: some(expected), help: some(help) }
 }

@@ -121,8 +121,9 @@ impl Builder<'_> {
     /// A secret with something behind its closing bracket.
     pub(super) fn trailing(&mut self, place: Place, found: &str) {
         let key = self.key();
+        let secret = if key.is_empty() { "a secret".to_owned() } else { format!("the secret `{key}`") };
         self.problem(
-            Problem::new(format!("the secret `{key}` is followed by {found}"))
+            Problem::new(format!("{secret} is followed by {found}"))
                 .at(place)
                 .expected("expected nothing behind `!ENC[…]` but a comment"),
         );
