@@ -69,7 +69,12 @@ fn words(problem: &Problem) -> String {
     let mut words = vec![problem.what.clone()];
     words.extend(problem.place.map(|place| place.to_string()));
     words.extend(problem.expected.clone());
-    words.extend(problem.notes.iter().map(|note| format!("{} {}", note.text, note.place.map_or(String::new(), |p| p.to_string()))));
+    words.extend(
+        problem
+            .notes
+            .iter()
+            .map(|note| format!("{} {}", note.text, note.place.map_or(String::new(), |p| p.to_string()))),
+    );
     words.extend(problem.help.clone());
     words.join("\n")
 }
@@ -132,8 +137,11 @@ fn every_deviating_case_gives_the_better_answer() {
             Ok((plain, warnings)) => format!("{}\nwarnings: {}", plain.to_json(), all_words(warnings)),
             Err(problems) => all_words(problems),
         };
-        if let Err(reason) = want.judge(found.as_ref().map(|(plain, warnings)| (plain, all_words(warnings))), &shown) {
-            failures.push(format!("{}: {reason}\n{shown}", case.name));
+        for want in want.iter() {
+            let found = found.as_ref().map(|(plain, warnings)| (plain, all_words(warnings)));
+            if let Err(reason) = want.judge(found, &shown) {
+                failures.push(format!("{}: {reason}\n{shown}", case.name));
+            }
         }
     }
     assert!(failures.is_empty(), "{} cases fail:\n\n{}", failures.len(), failures.join("\n\n"));
@@ -153,6 +161,66 @@ fn no_case_is_forgotten() {
         for entry in fs::read_dir(&case.folder).expect("case") {
             let name = entry.expect("entry").file_name();
             assert!(known.iter().any(|k| name == *k), "{}: nobody reads {name:?}", case.name);
+        }
+    }
+}
+
+/// The benchmark workspace is made by a script, so this one needs `python3`.
+#[test]
+#[allow(clippy::disallowed_methods, reason = "the script is part of the corpus")]
+fn the_benchmark_workspace_gives_the_measured_answer() {
+    let folder = tempfile::tempdir().expect("folder");
+    let made = std::process::Command::new("python3")
+        .arg(corpus().join("gen.py"))
+        .args(["--nodes", "10", "--no-stubs", "--out"])
+        .arg(folder.path())
+        .status()
+        .expect("python3");
+    assert!(made.success());
+    let workspace = Workspace::open(folder.path()).unwrap_or_else(|problems| panic!("{}", all_words(&problems)));
+    let catalogue = Catalogue::build(&workspace, &Selection::role("reef"))
+        .unwrap_or_else(|problems| panic!("{}", all_words(&problems)));
+    let found = catalogue.merged(&vault()).expect("merged").to_json();
+    let want = yaml(&corpus().join("expected-ws-10-reef.yaml")).to_json();
+    assert!(found == want, "{}", first_difference(&want, &found));
+}
+
+fn files_below(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
+    let mut files = Vec::new();
+    let mut open = vec![folder.to_owned()];
+    while let Some(next) = open.pop() {
+        for entry in fs::read_dir(next).expect("folder") {
+            let entry = entry.expect("entry");
+            match entry.file_type().expect("type").is_dir() {
+                true => open.push(entry.path()),
+                false if entry.path().is_file() => {
+                    let name = entry.path().strip_prefix(folder).expect("below").to_owned();
+                    files.push((name, fs::read(entry.path()).expect("file")));
+                }
+                false => {}
+            }
+        }
+    }
+    files.sort();
+    files
+}
+
+#[test]
+fn the_corpora_are_the_shared_ones_byte_for_byte() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    for (own, shared) in
+        [("tests/conformance/suil", "conformance/suil"), ("tests/cases", "cases"), ("tests/fleet", "fleet")]
+    {
+        let own = files_below(&root.join(own));
+        assert!(!own.is_empty());
+        for above in root.ancestors().map(|folder| folder.join("shared").join(shared)).filter(|folder| folder.is_dir())
+        {
+            let shared = files_below(&above);
+            let names = |files: &[(PathBuf, Vec<u8>)]| files.iter().map(|(name, _)| name.clone()).collect::<Vec<_>>();
+            assert_eq!(names(&own), names(&shared), "{}", above.display());
+            for ((name, own), (_, shared)) in own.iter().zip(&shared) {
+                assert!(own == shared, "{} differs from the shared one", name.display());
+            }
         }
     }
 }

@@ -201,6 +201,26 @@ mod conformance {
         }
     }
 
+    #[test]
+    fn a_secret_for_another_key_and_a_damaged_one_are_told_apart_and_named() {
+        let vault = vault("conformance/suil/keys/TEST-ONLY-identity.txt");
+        for (case, wanted) in [("505-", "encrypted for another key"), ("506-", "damaged ciphertext")] {
+            let (name, folder, _) = cases().into_iter().find(|(name, ..)| name.starts_with(case)).expect(case);
+            let said = match layer(&folder.join("workspace"), "data/nodes/kelp-01.reef.test.yaml") {
+                Err(problems) => all_words(&problems),
+                Ok(layer) => {
+                    let value = layer.expect("a layer").settle().expect("plain").expect("a value");
+                    let secret = value.get("surf").and_then(|surf| surf.get("pin")).expect("a secret");
+                    let suil::data::Kind::Secret(cipher) = &secret.kind else { panic!("{name}: {secret:?}") };
+                    words(&vault.public(cipher, "surf.pin", secret.place).expect_err(&name))
+                }
+            };
+            for word in [wanted, "surf.pin", "data/nodes/kelp-01.reef.test.yaml:3:8"] {
+                assert!(said.contains(word), "{name} names no `{word}`: {said}");
+            }
+        }
+    }
+
     fn cases() -> Vec<(String, PathBuf, Plain)> {
         let folder = root().join("conformance/suil/cases");
         let entries = std::fs::read_dir(folder).expect("the corpus");

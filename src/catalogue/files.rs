@@ -19,6 +19,8 @@ pub struct Layer {
     pub whole: Tagged,
     /// The same without the keys that steer the run (`role`, `modules`, `after`).
     pub data: Tagged,
+    /// Keys that mean nothing here. The rest of the layer is good, so that what else is wrong is found as well.
+    pub problems: Problems,
 }
 
 type Loaded = Result<Option<Arc<Layer>>>;
@@ -82,14 +84,11 @@ impl Files {
 fn parse(id: u32, shown: &str, bytes: &[u8], kind: Kind, library: &Library) -> Loaded {
     let Some(whole) = data::load(Path::new(shown), bytes)? else { return Ok(None) };
     let problems = keys::check(&whole, kind, library);
-    if !problems.is_empty() {
-        return Err(problems);
-    }
     let below = match kind {
         Kind::Role | Kind::Node => whole.filtered(|key| !keys::steers(kind, key)),
         _ => whole.clone(),
     };
-    Ok(Some(Arc::new(Layer { id, shown: shown.to_owned(), whole, data: below })))
+    Ok(Some(Arc::new(Layer { id, shown: shown.to_owned(), whole, data: below, problems })))
 }
 
 /// True where there is no file at a path, rather than one that cannot be read.

@@ -39,15 +39,14 @@ impl Inventory {
             if file.starts_with('.') {
                 continue;
             }
-            let is_folder = entry.file_type().map_or(false, |kind| match kind.is_symlink() {
+            let is_folder = entry.file_type().is_ok_and(|kind| match kind.is_symlink() {
                 true => entry.path().is_dir(),
                 false => kind.is_dir(),
             });
             match rest.strip_suffix(suffix).filter(|name| !name.is_empty()) {
                 Some(name) if is_folder == below.is_some() => {
-                    if below.is_none_or(|_| pattern_file(root, pattern, name)) {
-                        inventory.names.insert(name.to_owned());
-                    }
+                    let there = below.is_none_or(|_| pattern_file(root, pattern, name));
+                    inventory.names.extend(there.then(|| name.to_owned()));
                 }
                 None if !is_folder && below.is_none() && suffix.ends_with(".yaml") && rest.ends_with(".yml") => {
                     let (shown, stem) = (shown.join(&file), rest.trim_end_matches(".yml"));

@@ -44,7 +44,8 @@ pub fn check(file: &Tagged, kind: Kind, library: &Library) -> Problems {
             ("hierarchy" | "recipients", _) => problem.expected("expected it in data/common.yaml only"),
             _ => problem.expected("expected `deployment` or the name of a module"),
         };
-        let steering = ["deployment", "role", "modules", "after"].into_iter().filter(|k| *k == "deployment" || steers(kind, k));
+        let steering =
+            ["deployment", "role", "modules", "after"].into_iter().filter(|k| *k == "deployment" || steers(kind, k));
         let known = library.iter().map(|module| module.name.as_str()).chain(steering);
         problems.push(match nearest(key, known) {
             Some(near) if near != key => problem.help(format!("did you mean `{near}`?")),

@@ -25,7 +25,13 @@ fn address(lookup: &Arc<Lookup>) -> usize {
 
 impl Found {
     /// Answers every marker in `value`, and finds the ones that read nothing for the node of this number.
-    pub fn gather(&mut self, value: &Value, node: u32, answers: &mut dyn FnMut(&Arc<Lookup>, Place) -> Arc<Answer>, problems: &mut Problems) {
+    pub fn gather(
+        &mut self,
+        value: &Value,
+        node: u32,
+        answers: &mut dyn FnMut(&Arc<Lookup>, Place) -> Arc<Answer>,
+        problems: &mut Problems,
+    ) {
         match &value.kind {
             Kind::Lookup(lookup) => {
                 let answer = answers(lookup, value.place);

@@ -5,12 +5,15 @@
 
 mod build;
 mod card;
+mod deployment;
 mod entry;
+mod explain;
 mod files;
 mod glob;
 mod hierarchy;
 mod inventory;
 mod keys;
+mod list;
 mod lookup;
 mod order;
 mod probe;
@@ -22,7 +25,9 @@ mod workspace;
 
 pub use build::Catalogue;
 pub use entry::Entry;
+pub use explain::{Explanation, Touch, explain};
 pub use glob::Glob;
+pub use list::{ModuleRow, NodeRow, RoleRow};
 pub use order::Graph;
 pub use probe::Probe;
 pub use public::public;

@@ -52,7 +52,9 @@ impl Graph {
     /// Adds "did you mean" where a module has nearly this name.
     pub fn guess(&self, problem: Problem, name: &str) -> Problem {
         match nearest(name, self.names()) {
-            Some(near) => problem.help(format!("did you mean `{near}`? `suil modules` lists all {}", self.requires.len())),
+            Some(near) => {
+                problem.help(format!("did you mean `{near}`? `suil modules` lists all {}", self.requires.len()))
+            }
             None => problem.help(format!("`suil modules` lists all {}", self.requires.len())),
         }
     }

@@ -76,13 +76,7 @@ impl Shape {
     }
 
     fn known<'a>(&'a self, node: Option<&'a str>, module: Option<&'a str>) -> Known<'a> {
-        Known {
-            node,
-            module,
-            role: Some(&self.role),
-            family: self.family.as_deref(),
-            release: self.release.as_deref(),
-        }
+        Known { node, module, role: Some(&self.role), family: self.family.as_deref(), release: self.release.as_deref() }
     }
 }
 
@@ -127,6 +121,11 @@ impl Stacks {
                     let layer = keep(workspace.layer(&path, kind), &mut problems).flatten();
                     steps.extend(layer.map(Step::Shared));
                 }
+            }
+        }
+        for step in &steps {
+            if let Step::Shared(layer) = step {
+                problems.extend(layer.problems.iter().cloned());
             }
         }
         let shared = steps.iter().position(|step| matches!(step, Step::OfNode(..))).unwrap_or(steps.len());
@@ -227,7 +226,9 @@ impl Stack {
                     true => Kind::Node,
                     false => Kind::Other,
                 };
-                keep(workspace.layer(&path, kind), problems).flatten()
+                let layer = keep(workspace.layer(&path, kind), problems).flatten()?;
+                problems.extend(layer.problems.iter().cloned());
+                Some(layer)
             }
         }
     }

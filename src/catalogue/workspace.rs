@@ -6,8 +6,8 @@ use super::hierarchy::{Hierarchy, Known, Pattern};
 use super::inventory::{Inventory, check_name};
 use super::keys::Kind;
 use super::order::Graph;
-use super::requires;
 use super::probe::Probe;
+use super::requires;
 use super::stack::{Stack, Stacks};
 use crate::base::problem::Kind as Severity;
 use crate::base::{FileId, Place, Problem, Problems, Result, nearest::nearest};
@@ -161,7 +161,12 @@ impl Workspace {
             let problem = self.no_such_role(role)?;
             return Err(problem.kind(Severity::Failed).at(named).expected("expected the name of a role").into());
         }
-        self.layer(&path, Kind::Role)
+        self.role_layer_of(role)
+    }
+
+    /// The file of a role of the inventory.
+    pub(super) fn role_layer_of(&self, role: &str) -> Result<Option<Arc<Layer>>> {
+        self.layer(&path_of(self.hierarchy.role(), role), Kind::Role)
     }
 
     /// The file of a node.
@@ -262,7 +267,13 @@ impl Common {
     fn deployment(&self) -> Option<Arc<Layer>> {
         self.file.get("deployment")?;
         let data = self.file.filtered(|key| key == "deployment");
-        Some(Arc::new(Layer { id: u32::MAX, shown: COMMON.to_owned(), whole: self.file.clone(), data }))
+        Some(Arc::new(Layer {
+            id: u32::MAX,
+            shown: COMMON.to_owned(),
+            whole: self.file.clone(),
+            data,
+            problems: Vec::new(),
+        }))
     }
 
     fn warnings(&self) -> Problems {

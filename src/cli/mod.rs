@@ -4,10 +4,25 @@
 
 mod apply;
 mod completions;
+mod config;
+mod decrypt;
+mod encrypt;
+mod explain;
+mod facts;
 mod init;
+mod keys;
+mod load;
+mod modules;
+mod nodes;
+mod open;
+mod roles;
+mod schema;
 mod selection;
 mod settings;
+mod start;
+mod test;
 mod usage;
+mod validate;
 
 pub use selection::Selection;
 pub use settings::Settings;
@@ -41,7 +56,19 @@ pub struct Cli {
 
 #[derive(Subcommand, Debug)]
 enum Command {
+    Apply(apply::Args),
+    Config(config::Args),
+    Facts(facts::Args),
+    Explain(explain::Args),
+    Nodes(nodes::Args),
+    Roles(roles::Args),
+    Modules(modules::Args),
+    Validate(validate::Args),
+    Encrypt(encrypt::Args),
+    Decrypt(decrypt::Args),
     Init(init::Args),
+    Test(test::Args),
+    Schema(schema::Args),
     Completions(completions::Args),
 }
 
@@ -76,7 +103,19 @@ pub fn main() -> ExitCode {
     let context = Context { workspace: cli.workspace, output: cli.output.unwrap_or_default() };
     let outcome = match cli.command {
         None => apply::pick(&context),
+        Some(Command::Apply(args)) => apply::run(args, &context),
+        Some(Command::Config(args)) => config::run(args, &context),
+        Some(Command::Facts(args)) => facts::run(args, &context),
+        Some(Command::Explain(args)) => explain::run(args, &context),
+        Some(Command::Nodes(args)) => nodes::run(args, &context),
+        Some(Command::Roles(args)) => roles::run(args, &context),
+        Some(Command::Modules(args)) => modules::run(args, &context),
+        Some(Command::Validate(args)) => validate::run(args, &context),
+        Some(Command::Encrypt(args)) => encrypt::run(args, &context),
+        Some(Command::Decrypt(args)) => decrypt::run(args, &context),
         Some(Command::Init(args)) => init::run(args, &context),
+        Some(Command::Test(args)) => test::run(args, &context),
+        Some(Command::Schema(args)) => schema::run(args, &context),
         Some(Command::Completions(args)) => completions::run(args),
     };
     outcome.unwrap_or_else(|problems| ui::fail(&problems, &Mask::new())).into()

@@ -35,19 +35,27 @@ impl Settings {
     /// # Errors
     /// `.env` is there and cannot be read, or has a line that is no assignment.
     pub fn read(root: &Path) -> Result<Settings, Problems> {
-        let file = dotenv(root)?;
+        Ok(Settings::with(&dotenv(root)?, root))
+    }
+
+    /// Reads the settings of the environment alone.
+    pub fn environment() -> Settings {
+        Settings::with(&BTreeMap::new(), Path::new("."))
+    }
+
+    fn with(file: &BTreeMap<String, Zeroizing<String>>, root: &Path) -> Settings {
         let get = |name: &str| environment(name).or_else(|| file.get(name).cloned()).filter(|v| !v.is_empty());
         let key_file = match environment("SUIL_AGE_KEY_FILE") {
             Some(path) => Some(path).filter(|p| !p.is_empty()).map(|p| home(&p)),
             None => file.get("SUIL_AGE_KEY_FILE").filter(|p| !p.is_empty()).map(|p| root.join(home(p))),
         };
-        Ok(Settings {
+        Settings {
             age_key: get("SUIL_AGE_KEY"),
             age_key_file: key_file,
             age_recipient: get("SUIL_AGE_RECIPIENT").map(|v| v.to_string()),
             sudo_password: get("SUIL_SUDO_PASSWORD"),
             colour: colour_of(get("SUIL_LOG_COLOR").as_deref().map(String::as_str), get("NO_COLOR").is_some()),
-        })
+        }
     }
 }
 
@@ -70,6 +78,11 @@ fn colour_of(suil: Option<&str>, no_color: bool) -> Colour {
 #[allow(clippy::disallowed_methods)]
 fn environment(name: &str) -> Option<Zeroizing<String>> {
     std::env::var_os(name).map(|value| Zeroizing::new(value.to_string_lossy().into_owned()))
+}
+
+/// A variable that suil only hands on, such as the socket of the ssh agent.
+pub fn variable(name: &str) -> Option<String> {
+    environment(name).map(|value| value.to_string()).filter(|value| !value.is_empty())
 }
 
 /// `~/x` is in the home folder, as in a shell.

@@ -72,7 +72,8 @@ impl Library {
         }
         let Some(manifest) = Manifest::read(root)? else {
             for name in folders {
-                let module = ModuleDir { origin: Origin::Workspace, folder: Some(folder.join(&name)), name: name.clone() };
+                let module =
+                    ModuleDir { origin: Origin::Workspace, folder: Some(folder.join(&name)), name: name.clone() };
                 modules.insert(name, module);
             }
             return Ok(Library { modules, absent: BTreeMap::new(), declares: false });

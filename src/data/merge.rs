@@ -102,11 +102,17 @@ impl Merge {
     }
 
     /// A list item over nothing. A tag on an item has nothing to act on and is taken off; a `!delete` leaves no trace.
+    /// A scalar that stood under a tag here is a string, as the conformance corpus has it; a schema still reads its
+    /// text.
     fn item(&mut self, item: &Tagged, path: &Path) -> Option<Value> {
         if item.tag.is_some_and(|tag| tag.strategy == Strategy::Delete) {
             return None;
         }
-        self.content(item, path)
+        let mut value = self.content(item, path)?;
+        if let (Some(_), Kind::Scalar(scalar)) = (item.tag, &mut value.kind) {
+            scalar.resolved = Resolved::Str;
+        }
+        Some(value)
     }
 
     fn join_map(&mut self, mut below: Arc<Map>, upper: &Tagged, path: &Path) -> Arc<Map> {

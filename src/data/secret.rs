@@ -105,3 +105,6 @@ pub fn decrypt(cipher: &Cipher, keys: &Keys) -> Result<Plaintext, Failure> {
     reader.read_to_end(&mut plaintext).map_err(|_| Failure::Damaged)?;
     Ok(Plaintext(plaintext))
 }
+
+#[cfg(test)]
+mod tests;

@@ -111,3 +111,6 @@ fn shape(node: &Tagged) -> Shape {
         Node::Nothing | Node::Plain(_) | Node::List(_) | Node::Map(_) => Shape::Other,
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -10,7 +10,9 @@ pub mod json;
 pub mod order;
 pub mod want;
 
+pub use crate::data::Vault;
 pub use crate::module::{Collector, Language};
+pub use crate::resource::Facts;
 pub use intent::{Collected, Force, Intent, Modules, Only, Part};
 
 use crate::base::{Place, Problem};

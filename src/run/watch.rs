@@ -2,6 +2,7 @@
 
 use super::outcome::Outcome;
 use crate::plan::Operation;
+use std::sync::Arc;
 
 /// One thing that happened.
 #[derive(Clone, Debug)]
@@ -19,4 +20,14 @@ pub enum Event<'a> {
 /// Somebody who is told. Called from several tasks at once.
 pub trait Watch: Send + Sync {
     fn event(&self, event: &Event<'_>);
+}
+
+/// Tells two.
+pub struct Both<A, B>(pub Arc<A>, pub Arc<B>);
+
+impl<A: Watch, B: Watch> Watch for Both<A, B> {
+    fn event(&self, event: &Event<'_>) {
+        self.0.event(event);
+        self.1.event(event);
+    }
 }

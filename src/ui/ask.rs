@@ -13,6 +13,14 @@ pub(super) fn terminal(question: &str, instead: &str) -> Result<console::Term, P
     Err(Problem::usage(format!("there is no terminal to ask \"{question}\" on")).help(instead))
 }
 
+/// Checks that a question can be asked, before any work is done for it.
+///
+/// # Errors
+/// There is no terminal; `instead` is the help.
+pub fn possible(question: &str, instead: &str) -> Result<(), Problem> {
+    terminal(question, instead).map(|_| ())
+}
+
 pub(super) fn broken(error: &std::io::Error) -> Problem {
     Problem::io("read from", std::path::Path::new("terminal"), error)
 }

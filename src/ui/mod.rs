@@ -4,6 +4,7 @@
 //! Decides nothing, and never asks anything where there is no terminal to ask on.
 
 pub mod ask;
+pub mod brief;
 pub mod output;
 pub mod paint;
 pub mod pick;
@@ -12,6 +13,7 @@ pub mod problem;
 pub mod progress;
 pub mod table;
 pub mod text;
+pub mod watch;
 
 pub use output::{Output, show};
 pub use paint::Paint;
@@ -48,7 +50,20 @@ pub fn set_colour(colour: Colour) {
 /// The disk behind stdout is full, or the like: an answer that was cut short is a failure.
 pub fn out(text: &str) -> Result<(), Problem> {
     let mut stdout = anstream::stdout().lock();
-    match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
+    told(stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()))
+}
+
+/// Writes bytes to stdout as they are.
+///
+/// # Errors
+/// As [`out`].
+pub fn out_bytes(bytes: &[u8]) -> Result<(), Problem> {
+    let mut stdout = std::io::stdout().lock();
+    told(stdout.write_all(bytes).and_then(|()| stdout.flush()))
+}
+
+fn told(written: std::io::Result<()>) -> Result<(), Problem> {
+    match written {
         Err(e) if e.kind() != ErrorKind::BrokenPipe => Err(Problem::io("write to", std::path::Path::new("stdout"), &e)),
         _ => Ok(()),
     }

@@ -23,6 +23,8 @@ pub enum Ending {
     /// The link broke in the middle of an operation.
     InDoubt,
     NotReached,
+    /// Operations wait: a dry run, or an answer of no.
+    Planned,
 }
 
 impl Ending {
@@ -34,17 +36,18 @@ impl Ending {
             Ending::Failed => "failed",
             Ending::InDoubt => "in doubt",
             Ending::NotReached => "not reached",
+            Ending::Planned => "planned",
         }
     }
 
     fn is_bad(self) -> bool {
-        !matches!(self, Ending::Done | Ending::Nothing)
+        !matches!(self, Ending::Done | Ending::Nothing | Ending::Planned)
     }
 
     fn paint(self, paint: Paint) -> String {
         match self {
             Ending::Done => paint.added(self.words()),
-            Ending::Nothing => self.words().to_owned(),
+            Ending::Nothing | Ending::Planned => self.words().to_owned(),
             Ending::Failed | Ending::InDoubt | Ending::NotReached => paint.bad(self.words()),
         }
     }
@@ -131,6 +134,14 @@ impl Progress {
         match &self.live {
             Some(live) => live.bar.suspend(|| super::err(text)),
             None => super::err(text),
+        }
+    }
+
+    /// Takes the picture away while `talk` talks with a person.
+    pub fn pause<T>(&self, talk: impl FnOnce() -> T) -> T {
+        match &self.live {
+            Some(live) => live.bar.suspend(talk),
+            None => talk(),
         }
     }
 

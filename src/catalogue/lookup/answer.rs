@@ -4,7 +4,10 @@ use super::super::glob::Glob;
 use super::super::workspace::Workspace;
 use super::text;
 use crate::base::{Place, Plain, Problem, Problems, Result};
-use crate::data::{Kind, Lookup, Value, value::{From, SelfRule}};
+use crate::data::{
+    Kind, Lookup, Value,
+    value::{From, SelfRule},
+};
 use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
@@ -138,7 +141,14 @@ impl Answers {
     }
 
     /// Reads `module.path.to.field` from the last facts of a node.
-    fn in_facts(&mut self, workspace: &Workspace, lookup: &Lookup, node: &str, number: u32, marker: Place) -> Result<Option<Value>> {
+    fn in_facts(
+        &mut self,
+        workspace: &Workspace,
+        lookup: &Lookup,
+        node: &str,
+        number: u32,
+        marker: Place,
+    ) -> Result<Option<Value>> {
         let mut path = lookup.field.split('.');
         let module = path.next().unwrap_or_default();
         let key = (number, module.to_owned());

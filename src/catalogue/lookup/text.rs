@@ -22,7 +22,9 @@ impl About<'_> {
         let mut problems = Problems::new();
         let mut texts = Vec::new();
         let mut take = |item: &Value| match self.text(item) {
-            Ok(text) => texts.extend(text.filter(|text| self.is_wanted(text)).map(|text| self.value(&text, item.place))),
+            Ok(text) => {
+                texts.extend(text.filter(|text| self.is_wanted(text)).map(|text| self.value(&text, item.place)))
+            }
             Err(problem) => problems.push(problem),
         };
         match &value.kind {
@@ -40,9 +42,9 @@ impl About<'_> {
                 Resolved::Bool(b) => Some(b.to_string().into()),
                 Resolved::Int(_) | Resolved::Float(_) | Resolved::Str => Some(scalar.text.clone()),
             }),
-            Kind::Secret(_) => Err(self.refused("a secret", item.place).help(
-                "a secret that other nodes need belongs in a layer that they share, their role's say",
-            )),
+            Kind::Secret(_) => Err(self
+                .refused("a secret", item.place)
+                .help("a secret that other nodes need belongs in a layer that they share, their role's say")),
             Kind::Lookup(other) => Err(another(self.lookup, self.node, other, self.marker, item.place)),
             Kind::List(_) | Kind::Map(_) => Err(self
                 .refused(item.type_name(), item.place)
@@ -52,7 +54,10 @@ impl About<'_> {
 
     fn refused(&self, found: &str, place: Place) -> Problem {
         let what = format!("lookup of `{}` meets {found} on node `{}`", self.lookup.field, self.node);
-        Problem::new(what).at(self.marker).expected("expected a field of plain values").note_at("the value is at", place)
+        Problem::new(what)
+            .at(self.marker)
+            .expected("expected a field of plain values")
+            .note_at("the value is at", place)
     }
 
     fn is_wanted(&self, text: &str) -> bool {
@@ -127,7 +132,9 @@ pub fn from_plain(value: &Plain, place: Place) -> Value {
         Plain::List(list) => Kind::List(Arc::new(list.iter().map(|item| from_plain(item, place)).collect())),
         Plain::Map(map) => Kind::Map(Arc::new(
             map.iter()
-                .map(|(key, item)| (key.as_str().into(), crate::data::Entry { key: place, value: from_plain(item, place) }))
+                .map(|(key, item)| {
+                    (key.as_str().into(), crate::data::Entry { key: place, value: from_plain(item, place) })
+                })
                 .collect(),
         )),
     };

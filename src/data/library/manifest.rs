@@ -72,7 +72,8 @@ impl Manifest {
             }
         };
         let Some(modules) = entry.get("modules") else {
-            return problems.push(Problem::new("an entry of `repos` has no `modules`").at(entry.place).expected(EXAMPLE));
+            return problems
+                .push(Problem::new("an entry of `repos` has no `modules`").at(entry.place).expected(EXAMPLE));
         };
         let Some(repo) = repo else { return };
         match (&modules.kind, repo == "local") {
@@ -108,8 +109,9 @@ impl Manifest {
             return problems.push(Problem::new(format!("`{name}` is no name of a module")).at(place));
         }
         if let Some(first) = self.modules.get(name) {
-            return problems
-                .push(Problem::new(format!("a module is declared twice: {name}")).at(place).note_at("first at", first.place));
+            return problems.push(
+                Problem::new(format!("a module is declared twice: {name}")).at(place).note_at("first at", first.place),
+            );
         }
         self.modules.insert(name.to_owned(), Declared { repo: repo.to_owned(), version, place });
     }

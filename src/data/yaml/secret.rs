@@ -32,15 +32,19 @@ fn hits(text: &str) -> Vec<Range<usize>> {
         let before = at.checked_sub(1).and_then(|i| text.as_bytes().get(i));
         before.is_none_or(|b| matches!(b, b' ' | b'\t' | b'\n' | b'\r' | b'[' | b'{' | b','))
     };
-    let end = |at: usize| {
-        let rest = text.get(at..)?;
-        let line = rest.lines().next().unwrap_or(rest);
-        line.find(']').map(|close| at..at + close + 1)
-    };
     let mut hits: Vec<Range<usize>> = Vec::new();
+    // Nothing before this offset needs another look: a marker ends there, or a line with no `]`.
+    let mut done = 0;
     for (at, _) in text.match_indices(OPEN) {
-        if starts(at) && hits.last().is_none_or(|hit| hit.end <= at) {
-            hits.extend(end(at));
+        if at < done || !starts(at) {
+            continue;
+        }
+        let rest = text.get(at..).unwrap_or_default();
+        let end = rest.find([']', '\n', '\r']).unwrap_or(rest.len());
+        done = at + end;
+        if rest.as_bytes().get(end) == Some(&b']') {
+            done += 1;
+            hits.push(at..done);
         }
     }
     hits

@@ -221,10 +221,47 @@ proptest! {
     fn quoted_text_comes_back_as_it_is(text in "\\PC{0,60}") {
         prop_assume!(!super::super::secret::is_marker(&text));
         let file = format!("k: {}\n", serde_json::to_string(&text).expect("json"));
-        let layer = load(Path::new("x.yaml"), file.as_bytes());
-        if let Ok(Some(layer)) = layer {
-            let got = layer.get("k").expect("k").value.plain().and_then(|v| v.as_str().map(str::to_owned));
-            prop_assert_eq!(got, Some(text));
-        }
+        let layer = load(Path::new("x.yaml"), file.as_bytes()).expect("loads").expect("a layer");
+        let got = layer.get("k").expect("k").value.plain().and_then(|v| v.as_str().map(str::to_owned));
+        prop_assert_eq!(got, Some(text));
     }
+
+    /// What suil writes (facts, records) reads back the same, whatever the text looks like.
+    #[test]
+    fn what_plain_values_write_is_read_back(value in tree()) {
+        let yaml = Plain::from_iter([("k", value.clone())]).to_yaml();
+        let layer = load(Path::new("x.yaml"), yaml.as_bytes()).unwrap_or_else(|p| panic!("{yaml}\n{p:?}")).expect("a layer");
+        let got = layer.settle().expect("settles").expect("a value").to_plain(&mut |c, _| Plain::Str(c.marker()));
+        prop_assert_eq!(got.get("k"), Some(&value), "{}", yaml);
+    }
+}
+
+fn tree() -> impl Strategy<Value = Plain> {
+    let words = prop::sample::select(vec![
+        "yes",
+        "no",
+        "0644",
+        "1e3",
+        "~",
+        "",
+        "1:30",
+        "<<",
+        "a: b",
+        "# x",
+        "- x",
+        "2031-01-02",
+        "1.10",
+    ]);
+    let leaf = prop_oneof![
+        any::<bool>().prop_map(Plain::Bool),
+        any::<i64>().prop_map(Plain::Int),
+        words.prop_map(Plain::from),
+        "[ -~é\n]{0,12}".prop_filter("a secret", |t| !super::super::secret::is_marker(t)).prop_map(|t| Plain::from(&t)),
+    ];
+    leaf.prop_recursive(3, 12, 4, |inner| {
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..4).prop_map(Plain::List),
+            prop::collection::vec(("[a-z]{1,6}|yes|0644", inner), 0..4).prop_map(|pairs| pairs.into_iter().collect()),
+        ]
+    })
 }
