@@ -17,7 +17,9 @@ fn every_stock_module_compiles_and_documents_each_field() {
         let name = folder.name.clone();
         let module = Module::load(&name, Arc::new(folder), None);
         match module.compile().and_then(|()| module.json_schema()) {
-            Err(problems) => wrong.push(suil::ui::problem::render_all(&problems, &suil::base::Mask::new(), suil::ui::Paint::OFF)),
+            Err(problems) => {
+                wrong.push(suil::ui::problem::render_all(&problems, &suil::base::Mask::new(), suil::ui::Paint::OFF))
+            }
             Ok(Some(schema)) => undocumented(&schema, &name, &mut wrong),
             Ok(None) => assert_eq!(name, "base", "only the meta module has no schema"),
         }
