@@ -58,21 +58,6 @@ pub fn kind(name: &str) -> Option<&'static Kind> {
     TABLE.iter().find(|kind| kind.name == name)
 }
 
-/// The attribute that the second positional argument of a kind stands for: `line("/etc/hosts", "127.0.0.1 here")`.
-pub fn second(kind: &str) -> Option<&'static str> {
-    Some(match kind {
-        "file" | "block" => "content",
-        "link" => "target",
-        "line" => "line",
-        "authorized_key" => "key",
-        "sudoer" => "rule",
-        "command" => "run",
-        "sysctl" => "value",
-        "package" => "version",
-        _ => return None,
-    })
-}
-
 /// Builds a resource. `content` is what the module resolved from `content`, `source` or `template`; where it is given
 /// those attributes are not looked at. Other resources (`needs`, `restart_on`, …) stand as lists of ids.
 ///

@@ -141,6 +141,17 @@ pub struct Access {
     pub group: Option<String>,
 }
 
+impl Access {
+    /// Name and number of the owner or the group; of the mode its text, twice.
+    pub fn part(&self, name: &str) -> (Option<String>, Option<String>) {
+        match name {
+            "owner" => (self.owner.clone(), self.uid.clone()),
+            "group" => (self.group.clone(), self.gid.clone()),
+            _ => (self.mode.map(mode_text), self.mode.map(mode_text)),
+        }
+    }
+}
+
 /// What was found at a path.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Found {
@@ -316,6 +327,12 @@ pub fn missing(before: &Fields) -> Fields {
         }
     }
     fields
+}
+
+/// True where nothing stands at the end of all links.
+pub fn is_missing(fields: &Fields) -> bool {
+    let missing = Some(b"missing".as_slice());
+    fields.bytes("type") == missing || fields.bytes("to_type") == missing
 }
 
 /// Sets the type at the end of all links; returns the prefix of the fields that describe it.
