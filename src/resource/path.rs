@@ -48,6 +48,7 @@ pub fn refine(raw: Fields) -> Answer {
                 Ok(())
             }
             "type" if value != b"missing" => Ok(()),
+            "sha256" if value.is_empty() => Ok(()),
             _ => {
                 fields.set(name, value.as_slice());
                 Ok(())
