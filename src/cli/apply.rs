@@ -9,7 +9,7 @@ use crate::ui::text::count;
 use crate::ui::{self, Ending, Exit, Output, Paint};
 use std::sync::Arc;
 
-/// Show what differs on the selected nodes, ask, and change it
+/// Show what differs on nodes, ask, and change it
 #[derive(clap::Args, Debug, Default)]
 #[command(after_help = "Without --role and --node, take all nodes with --node '*'.")]
 pub struct Args {

@@ -155,7 +155,7 @@ mod tests {
         let problem = probe("derivative-no-like").expect_err("no family");
         assert!(problem.what.contains("`acme`") && problem.expected.is_some_and(|text| text.contains("`suse`")));
         let noise = probe("binary-noise").expect_err("noise").expected.unwrap_or_default();
-        assert!(noise.contains(r"\x00\x01AID"), "{noise}");
+        assert!(noise.contains(r"\x00\x01ID"), "{noise}");
         assert!(probe("empty").expect_err("empty").expected.unwrap_or_default().contains("an empty file"));
         let none = Greeting::default().probe("node").expect_err("none");
         assert!(none.what.contains("/etc/os-release") && none.what.contains("/usr/lib/os-release"));

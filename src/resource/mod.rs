@@ -15,7 +15,7 @@ mod cron;
 mod directory;
 mod edit;
 pub mod fact;
-pub mod file;
+mod file;
 mod group;
 mod hostname;
 mod installed;
@@ -24,11 +24,14 @@ mod link;
 mod moment;
 mod package;
 pub mod path;
+mod repository;
 mod service;
 mod settle;
 mod sudoer;
 mod sysctl;
+mod timer;
 mod timezone;
+mod unit;
 mod user;
 mod wire;
 
@@ -300,6 +303,3 @@ impl Ahead {
         self.brought.iter().any(|b| matches!(b, Brought::Package(_)))
     }
 }
-
-#[cfg(test)]
-mod tests;
