@@ -1,11 +1,11 @@
 //! `package`: present, absent, purged, the latest, or of a version, by the node's own tool.
 
 use super::installed::{Installed, State, version_fits};
+use super::settle::settle;
 use super::*;
 use crate::common_methods;
 
-pub const KIND: Kind =
-    Kind { name: "package", attributes: &["ensure", "version", "allow"], build, join: Some(join) };
+pub const KIND: Kind = Kind { name: "package", attributes: &["ensure", "version", "allow"], build, join: Some(join) };
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Ensure {
@@ -44,7 +44,9 @@ fn build(from: &Attributes<'_>) -> Result<Arc<dyn Resource>, Problem> {
         _ => Ensure::Present,
     };
     if version.is_some() && ensure != Ensure::Present {
-        return Err(from.problem("it has a `version` and another `ensure` than present").expected("expected one of the two"));
+        return Err(from
+            .problem("it has a `version` and another `ensure` than present")
+            .expected("expected one of the two"));
     }
     let allow = from.list("allow")?.unwrap_or_default();
     if let Some(unknown) = allow.iter().find(|word| !ALLOW.contains(&word.as_str())) {
@@ -109,8 +111,12 @@ impl Resource for Package {
     fn settle(&self, facts: &mut Facts) {
         let candidate = facts.known(&self.candidate_request()).ok().and_then(|fields| fields.text("version"));
         let wanted = self.version.clone().or(candidate).filter(|version| !version.is_empty());
-        facts.update("package", &self.common.name, |_, answer| {
-            let Answer::Known(fields) = answer else { return };
+        let tool = match facts.family.as_str() {
+            "redhat" => "rpm",
+            "alpine" => "apk",
+            _ => "apt",
+        };
+        settle(facts, &self.request(), &[("tool", tool)], |fields| {
             let absent = matches!(self.ensure, Ensure::Absent | Ensure::Purged);
             let found = Installed::read(fields).unwrap_or_default();
             let there = found.versions.first().filter(|_| found.state == State::Installed);
@@ -191,7 +197,16 @@ impl Package {
             State::Broken(_) => (Verb::Change, "repair"),
         };
         let after = version.unwrap_or_else(|| "installed".to_owned());
-        Ok(vec![self.change(verb, &format!("{word} {}{shown}", self.name()), found, Some(after), tool, "install", &allow, &spec)])
+        Ok(vec![self.change(
+            verb,
+            &format!("{word} {}{shown}", self.name()),
+            found,
+            Some(after),
+            tool,
+            "install",
+            &allow,
+            &spec,
+        )])
     }
 
     fn remove(&self, found: &Installed, tool: &str) -> Result<Vec<Change>, Problem> {
@@ -264,7 +279,8 @@ fn join(changes: &[Change]) -> Change {
     }
     let same = changes.first().filter(|first| changes.iter().all(|change| change.verb == first.verb));
     out.verb = same.map_or(Verb::Change, |first| first.verb);
-    out.title = titles.iter().map(|(word, names)| format!("{word} {}", names.join(", "))).collect::<Vec<_>>().join("; ");
+    out.title =
+        titles.iter().map(|(word, names)| format!("{word} {}", names.join(", "))).collect::<Vec<_>>().join("; ");
     out.action.script = lines.iter().map(|(head, specs)| format!("{head} {}\n", specs.join(" "))).collect();
     out
 }
