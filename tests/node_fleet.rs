@@ -293,7 +293,7 @@ async fn what_a_killed_session_left_is_removed_by_the_next() {
     let uploads = vec![Upload { content: Content::Bytes(vec![7; 99].into()), beside: Some("/srv/kill-target".into()) }];
     let action = Action { script: "kill -9 $$; sleep 1; echo ended".into(), uploads };
     // The job outlives the session program, and its answer still comes.
-    assert!(session.perform("break", &action, STEP).await.expect("outcome").stdout.ends_with("ended\n"));
+    assert!(session.perform("break", &action, STEP).await.expect("outcome").stdout.contains("ended\n"));
     let failure = session.perform("go on", &Action::script("true"), STEP).await.expect_err("lost");
     assert!(failure.reason == Reason::Lost && failure.problem.what.contains("in the middle of go on"), "{failure:?}");
     drop(session);
