@@ -150,12 +150,11 @@ fn conclude(
 /// What stands behind the ending of a node.
 fn words(outcome: &run::Outcome) -> String {
     match outcome {
-        run::Outcome::Done { operations } => count(*operations, "operation"),
+        run::Outcome::Done { operations } | run::Outcome::Planned { operations } => count(*operations, "operation"),
         run::Outcome::Failed { performed, planned, .. } => format!("{performed} of {}", count(*planned, "operation")),
         run::Outcome::InDoubt { performed, planned, .. } => {
             format!("in operation {} of {planned}", performed + 1)
         }
-        run::Outcome::Planned { operations } => format!("{} planned", count(*operations, "operation")),
         run::Outcome::Nothing | run::Outcome::NotReached { .. } => String::new(),
     }
 }

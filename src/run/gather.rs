@@ -58,12 +58,15 @@ pub async fn gather(
         .collect();
     let mut gathered = Gathered { nodes: Vec::new(), plan: Plan::default() };
     for (entry, task) in catalogue.entries.iter().zip(tasks) {
+        let unplanned = |problems: Problems| {
+            let plan = NodePlan { node: entry.name.to_string(), problems: problems.clone(), ..NodePlan::default() };
+            (Err(problems), plan)
+        };
         let (ready, plan) = match task.await {
             Ok(Ok((ready, plan))) => (Ok(ready), plan),
-            Ok(Err(problems)) => (Err(problems), NodePlan { node: entry.name.to_string(), ..NodePlan::default() }),
+            Ok(Err(problems)) => unplanned(problems),
             Err(error) => {
-                let problem = Problem::new(format!("node `{}`: suil itself failed: {error}", entry.name));
-                (Err(problem.into()), NodePlan { node: entry.name.to_string(), ..NodePlan::default() })
+                unplanned(Problem::new(format!("node `{}`: suil itself failed: {error}", entry.name)).into())
             }
         };
         let ready = ready.and_then(|ready| match plan.problems.is_empty() {
