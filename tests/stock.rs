@@ -67,3 +67,24 @@ fn read(folder: &Path, into: &mut String) {
         }
     }
 }
+
+#[test]
+fn the_manual_names_every_kind_and_every_attribute() {
+    let manual = include_str!("../docs/resources.md");
+    let mut missing = Vec::new();
+    for name in suil::resource::KINDS {
+        let start = format!("| `{name}` *");
+        let Some(at) = manual.find(&start) else {
+            missing.push(format!("`{name}`"));
+            continue;
+        };
+        let rows = manual[at..].split("\n\n").next().unwrap_or_default();
+        // The rows of a kind end where the next one begins.
+        let rows = rows[1..].split("\n| `").next().unwrap_or_default();
+        let kind = suil::resource::build::kind(name).expect("a kind of the table");
+        missing.extend(
+            kind.attributes.iter().filter(|a| !rows.contains(&format!("`{a}`"))).map(|a| format!("`{name}.{a}`")),
+        );
+    }
+    assert!(missing.is_empty(), "docs/resources.md does not name {}", missing.join(", "));
+}

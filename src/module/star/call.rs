@@ -146,21 +146,20 @@ pub fn call(
                 eval.extra = Some(&context);
                 let value =
                     eval.eval_function(code, &given, &[]).map_err(|e| problems(&inner.name, &program.texts, &e))?;
-                read(inner, function, value, wanted).map_err(|problem| {
-                    let shown = inner.files.shown(crate::module::MAIN).display().to_string();
-                    match program.texts.definition(&shown, function) {
-                        Some(place) => problem.at(place),
-                        None => problem,
-                    }
-                })?
+                read(inner, function, value, wanted)?
             };
             Ok(Some(Called { answer, queued: context.queued.take() }))
         })
     });
-    match result {
-        Ok(result) => result.map_err(|problems: Problems| inner.told(problems, function, config)),
-        Err(panic) => Err(inner.told(vec![panic], function, config)),
-    }
+    let result = result.unwrap_or_else(|panic| Err(panic.into()));
+    result.map_err(|mut problems: Problems| {
+        // What no statement stands for (a limit, the value returned) is shown at the function itself.
+        let main = inner.files.shown(crate::module::MAIN).display().to_string();
+        for problem in problems.iter_mut().filter(|problem| problem.place.is_none()) {
+            problem.place = program.texts.definition(&main, function);
+        }
+        inner.told(problems, function, config)
+    })
 }
 
 fn read(inner: &Inner, function: &str, value: Value, wanted: Wanted) -> Result<Answer, Problem> {

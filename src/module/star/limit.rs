@@ -8,7 +8,7 @@ use std::panic::{self, AssertUnwindSafe};
 use std::sync::Once;
 
 /// Function calls and loop turns of one evaluation. A module with a thousand resources needs some ten thousand.
-const STEPS: u64 = 2_000_000;
+const STEPS: u64 = 1_000_000;
 /// Memory of one evaluation.
 const HEAP: usize = 256 << 20;
 /// Calls inside calls.

@@ -110,7 +110,7 @@ fn errors_stand_at_what_the_author_wrote() {
         let main = format!("def resources(config):\n    {body}\n");
         let found = declared(&main, "").expect_err(body);
         assert!(found.starts_with(want), "{body}\n{found}");
-        eprintln!("{found}");
+        assert!(found.contains("  at modules/app/code/main.star:"), "{found}");
     }
 }
 
