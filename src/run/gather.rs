@@ -48,11 +48,14 @@ pub async fn gather(
             let (entry, gate, stop) = (entry.clone(), gate.clone(), stop.clone());
             tokio::spawn(async move {
                 let _turn = gate.acquire().await;
-                tokio::select! {
+                let name = entry.name.clone();
+                let ready = tokio::select! {
                     ready = one(&setup, entry, &options, &*watch) => ready,
                     () = stop.wished() => Err(Problem::new("stopped before anything was changed")
                         .kind(crate::base::problem::Kind::Interrupted).into()),
-                }
+                };
+                watch.event(&Event::Planned { node: &name, well: ready.is_ok() });
+                ready
             })
         })
         .collect();
