@@ -95,7 +95,7 @@ fn apply(args: &Args, context: &Context, start: &Start) -> Outcome {
         }
         let outcomes = start.leave(gathered);
         record.finish(&outcomes)?;
-        return Ok(conclude(args, start, text, &outcomes, paint)?);
+        return conclude(args, start, text, &outcomes, paint);
     }
     if text && waiting == 0 && failed < start.catalogue.entries.len() {
         ui::out("Nothing to apply.\n")?;
@@ -105,7 +105,7 @@ fn apply(args: &Args, context: &Context, start: &Start) -> Outcome {
     if !text {
         ui::show(context.output, String::new, || summary(&outcomes))?;
     }
-    Ok(conclude(args, start, text, &outcomes, paint)?)
+    conclude(args, start, text, &outcomes, paint)
 }
 
 /// What `--output json|yaml` prints of an apply: `{version, nodes: [{node, outcome, operations, planned, problems}]}`.
