@@ -1,7 +1,6 @@
-//! A file added under `modules/` is seen by the next build: the compiler alone follows only the files it knows.
-
-#![allow(clippy::print_stdout, reason = "cargo reads it")]
+//! Builds the crate again when a stock module gains or loses a file: the embedding macro sees only files that it knew.
+#![allow(clippy::print_stdout, reason = "this is how a build script speaks to cargo")]
 
 fn main() {
-    println!("cargo::rerun-if-changed=modules");
+    println!("cargo:rerun-if-changed=modules");
 }
