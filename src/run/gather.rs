@@ -97,7 +97,7 @@ async fn one(setup: &Setup, entry: Entry, options: &Options, watch: &dyn Watch) 
             watch.event(&Event::Phase { node: &node, phase: "reading facts" });
             let collectors = link::collectors(&intent.parts);
             let survey = session.survey(&intent.requests(), &collectors).await;
-            (entry, intent, survey.map_err(|failure| Problems::from(failure.problem))?)
+            (entry, intent, survey.map_err(|failure| Problems::from(*failure.problem))?)
         }
     };
     let Survey { facts, collected } = link::known(survey, &intent);
@@ -121,7 +121,7 @@ async fn connect(
         }
         None => Session::open(target, &setup.access).await.map(|session| (session, None)),
     };
-    opened.map_err(|failure| failure.problem.into())
+    opened.map_err(|failure| Problems::from(*failure.problem))
 }
 
 /// The entry again, with the OS layer that the fresh probe names.

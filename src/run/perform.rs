@@ -150,8 +150,8 @@ async fn step(
         Some(Err(Failure { reason, problem })) => {
             report(Some(&problem.what), "");
             Err(match reason {
-                Reason::Lost => Broken::Lost(Box::new(problem)),
-                _ => Broken::Failed(Box::new(problem)),
+                Reason::Lost => Broken::Lost(problem),
+                _ => Broken::Failed(problem),
             })
         }
         None => {
