@@ -54,9 +54,7 @@ pub async fn gather(
                 gathered = one(&setup, prepared, &options, &*watch) => gathered,
                 () = stop.wished() => Err(Outcome::NotReached { problems: vec![stopped(&node)] }),
             };
-            if let Err(outcome) = &gathered {
-                watch.event(&Event::Finished { node: &node, outcome });
-            }
+            watch.event(&Event::Planned { node: &node, well: gathered.is_ok() });
             gathered
         });
         tasks.push((node, task));
@@ -69,7 +67,10 @@ pub async fn gather(
         });
         let (ready, plan) = match found {
             Ok((ready, plan)) => (Ok(ready), plan),
-            Err(outcome) => (Err(outcome), NodePlan { node: node.clone(), ..NodePlan::default() }),
+            Err(outcome) => {
+                let problems = outcome.problems().into_iter().cloned().collect();
+                (Err(outcome), NodePlan { node: node.clone(), problems, ..NodePlan::default() })
+            }
         };
         gathered.nodes.push((node, ready));
         gathered.plan.nodes.push(plan);
