@@ -15,7 +15,7 @@ mod template;
 mod tests;
 
 pub use collector::{Collector, Language};
-pub use config::{Config, Header, Reveal, Revealed};
+pub use config::{Config, Header, Private, Reveal, Revealed};
 pub use difference::{Difference, differences};
 pub use files::{Files, Stock};
 pub use star::Queued;
@@ -157,7 +157,7 @@ impl Module {
     /// # Errors
     /// As [`Module::resources`].
     pub fn check(&self, config: &Arc<Config>, facts: &Plain) -> Result<Problems> {
-        let found = match self.plain("check", config, &[facts.clone()])? {
+        let found = match self.plain("check", config, std::slice::from_ref(facts))? {
             Plain::Null | Plain::Bool(true) => Vec::new(),
             Plain::List(items) => items,
             text @ Plain::Str(_) => vec![text],

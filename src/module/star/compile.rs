@@ -68,7 +68,7 @@ pub fn compile(
         open: RefCell::default(),
         here: RefCell::new(vec![Arc::clone(files)]),
     };
-    let frozen = caught(name, || loader.file(files, path, ""))??;
+    let frozen = caught(name, || loader.file(files, path))??;
     Ok(Program { frozen, texts: Arc::clone(texts) })
 }
 
@@ -84,8 +84,7 @@ struct Loader<'a> {
 }
 
 impl Loader<'_> {
-    /// `key` is what `load()` called it.
-    fn file(&self, files: &Arc<dyn Files>, path: &str, key: &str) -> Result<FrozenModule, Problems> {
+    fn file(&self, files: &Arc<dyn Files>, path: &str) -> Result<FrozenModule, Problems> {
         let shown = files.shown(path).display().to_string();
         let Some(bytes) = files.read(path)? else {
             return Err(Problem::new(format!("module `{}`: there is no file `{shown}`", self.name))
@@ -98,7 +97,7 @@ impl Loader<'_> {
         self.texts.add(&shown, text);
         let failed = |error: starlark::Error| problems(self.name, self.texts, &error);
         let ast = AstModule::parse(&shown, text.to_owned(), &dialect()).map_err(failed)?;
-        self.open.borrow_mut().push(if key.is_empty() { path.to_owned() } else { key.to_owned() });
+        self.open.borrow_mut().push(shown.clone());
         self.here.borrow_mut().push(Arc::clone(files));
         let result = Module::with_temp_heap(|module| {
             {
@@ -151,12 +150,12 @@ impl FileLoader for Loader<'_> {
         if let Some(done) = self.done.borrow().get(&shown) {
             return Ok(done.clone());
         }
-        if self.here.borrow().len() > 32 || self.open.borrow().iter().any(|open| open == key) {
+        if self.open.borrow().contains(&shown) {
             let chain = self.open.borrow().join("` loads `");
-            let text = format!("module `{}`: its files load each other: `{chain}` loads `{key}`", self.name);
+            let text = format!("module `{}`: its files load each other: `{chain}` loads `{shown}`", self.name);
             return Err(carry(Problem::new(text)));
         }
-        let frozen = self.file(&files, &path, key).map_err(carry)?;
+        let frozen = self.file(&files, &path).map_err(carry)?;
         self.done.borrow_mut().insert(shown, frozen.clone());
         Ok(frozen)
     }

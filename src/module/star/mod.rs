@@ -11,6 +11,7 @@ mod deploy;
 mod error;
 mod limit;
 mod namespace;
+mod put;
 mod record;
 mod render;
 mod thing;
