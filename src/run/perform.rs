@@ -32,7 +32,7 @@ pub async fn perform(
         let task = tokio::spawn(async move {
             let ready = match ready {
                 Ok(ready) => ready,
-                Err(problems) => return Outcome::NotReached { problems },
+                Err(outcome) => return outcome,
             };
             let _turn = gate.acquire().await;
             one(&setup, ready, &plan, &options, &*watch, &stop).await
@@ -64,7 +64,7 @@ pub async fn leave(gathered: Gathered) -> Vec<(String, Outcome)> {
                     operations => Outcome::Planned { operations },
                 }
             }
-            Err(problems) => Outcome::NotReached { problems },
+            Err(outcome) => outcome,
         };
         outcomes.push((node, outcome));
     }
