@@ -19,6 +19,12 @@ fn main() {
     if let Some(folder) = args.iter().find_map(|arg| arg.strip_prefix("child=")) {
         return child(Path::new(folder));
     }
+    if let Some(folder) = args.iter().find_map(|arg| arg.strip_prefix("memory=")) {
+        let before = peak_mib();
+        let kept = built(Path::new(folder));
+        println!("  peak {:.0} MiB with the catalogue of one build ({before:.0} before)", peak_mib());
+        return drop(kept);
+    }
     let sizes: Vec<u32> = args.iter().filter_map(|arg| arg.parse().ok()).collect();
     let sizes = if sizes.is_empty() { SIZES.to_vec() } else { sizes };
     let mut per_node = Vec::new();
@@ -32,13 +38,7 @@ fn main() {
             .expect("python3");
         assert!(made.success());
         println!("{size} nodes");
-        let output = Command::new(std::env::current_exe().expect("itself"))
-            .arg(format!("child={}", folder.path().display()))
-            .stderr(Stdio::inherit())
-            .output()
-            .expect("itself");
-        assert!(output.status.success());
-        let text = String::from_utf8_lossy(&output.stdout);
+        let text = ["child", "memory"].map(|mode| itself(mode, folder.path())).concat();
         print!("{text}");
         let build =
             text.lines().find_map(|line| line.strip_prefix("  build ")?.split_whitespace().next()?.parse::<f64>().ok());
@@ -49,6 +49,17 @@ fn main() {
     }
 }
 
+/// The output of another process of this benchmark.
+fn itself(mode: &str, folder: &Path) -> String {
+    let output = Command::new(std::env::current_exe().expect("itself"))
+        .arg(format!("{mode}={}", folder.display()))
+        .stderr(Stdio::inherit())
+        .output()
+        .expect("itself");
+    assert!(output.status.success());
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
 fn child(folder: &Path) {
     let baseline = best(|| {
         std::hint::black_box(read_and_hash(folder));
@@ -57,7 +68,6 @@ fn child(folder: &Path) {
         std::hint::black_box(built(folder));
     });
     let (_workspace, catalogue) = built(folder);
-    let peak = peak_mib();
     let vault = Vault::new(None, Mask::new());
     let shown = timed(|| {
         for entry in &catalogue.entries {
@@ -67,7 +77,6 @@ fn child(folder: &Path) {
     println!("  read and hash the same files {:.1} ms", ms(baseline));
     println!("  build {:.1} ms, {:.2} x reading and hashing", ms(build), build.as_secs_f64() / baseline.as_secs_f64());
     println!("  every entry expanded and made public, one by one: {:.1} ms", ms(shown));
-    println!("  peak {peak:.0} MiB after {} builds, one kept", ROUNDS + 1);
 }
 
 fn built(folder: &Path) -> (Workspace, Catalogue) {

@@ -154,9 +154,7 @@ fact_path_answer() {
             return
         }
         fact_target=${fact_target%"$fact_newline".}
-        fact_real=$(readlink -f -- "$2" 2>/dev/null && printf .) || fact_real=.
-        fact_real=${fact_real%.}
-        fact_real=${fact_real%"$fact_newline"}
+        fact_resolve "$2"
         if [ -e "$2" ]; then
             fact_next_stat to "$2" -Lc || {
                 fact_unknown "$1" "${fact_line:-stat said nothing about the target of $2}"
@@ -188,6 +186,28 @@ fact_path_answer() {
     if [ -n "$fact_sum" ]; then fact_field "sha256=$fact_sum"; fi
     if [ "$fact_content" = yes ]; then fact_base64 content <"$2"; fi
     fact_close
+}
+
+# fact_resolve PATH: sets fact_real to the path at the end of all links; empty where nobody can say.
+fact_resolve() {
+    fact_real=$(readlink -f -- "$1" 2>/dev/null && printf .) || fact_real=
+    fact_real=${fact_real%"$fact_newline".}
+    if [ -n "$fact_real" ]; then return; fi
+    # busybox resolves no link that leads to nothing.
+    fact_step=$1 fact_steps=0
+    while [ -L "$fact_step" ]; do
+        fact_steps=$((fact_steps + 1))
+        fact_next=$(readlink -- "$fact_step" && printf .) || return 0
+        fact_next=${fact_next%"$fact_newline".}
+        if [ "$fact_steps" -gt 40 ]; then return 0; fi
+        case $fact_next in
+        /*) fact_step=$fact_next ;;
+        *) fact_step=${fact_step%/*}/$fact_next ;;
+        esac
+    done
+    fact_next=$(CDPATH='' cd -P -- "${fact_step%/*}/" 2>/dev/null && pwd -P && printf .) || return 0
+    fact_next=${fact_next%"$fact_newline".}
+    fact_real=${fact_next%/}/${fact_step##*/}
 }
 
 # fact_gone ID PATH: a path is missing only where every folder above it could be searched.
@@ -243,4 +263,45 @@ fact_next_sum() {
 fact_is_sum() {
     case $fact_line in *[!0-9a-f]*) return 1 ;; esac
     [ "${#fact_line}" = 64 ]
+}
+
+# facts_test ID SCRIPT…: the exit status of each, and the end of what it said.
+#
+# A subshell and no `sh -c`, since arguments of a process can be read by everybody.
+facts_test() {
+    while [ $# -ge 2 ]; do
+        fact_said=$(
+            exec 2>&1 </dev/null
+            set +eu
+            eval "$2"
+        ) && fact_status=0 || fact_status=$?
+        while [ "${#fact_said}" -gt 2000 ]; do fact_said=${fact_said#??????????????????????????????????????????}; done
+        fact "$1" "status=$fact_status" "said=$fact_said"
+        shift 2
+    done
+}
+
+# facts_authorized_keys ID USER…: account (present, missing), home, and the content of ~/.ssh/authorized_keys.
+facts_authorized_keys() {
+    while [ $# -ge 2 ]; do
+        home_of "$2" && fact_status=0 || fact_status=$?
+        if [ "$fact_status" = 0 ]; then
+            fact_path=$home/.ssh/authorized_keys
+            if [ -e "$fact_path" ] && [ ! -r "$fact_path" ]; then
+                fact_unknown "$1" "cannot read $fact_path"
+            elif [ ! -e "$fact_path" ] && [ -d "$home" ] && [ ! -x "$home" ]; then
+                fact_unknown "$1" "cannot search $home"
+            else
+                fact_open "$1"
+                fact_field account=present "home=$home"
+                if [ -f "$fact_path" ]; then fact_base64 content <"$fact_path"; fi
+                fact_close
+            fi
+        elif [ "$fact_status" = 2 ]; then
+            fact "$1" account=missing
+        else
+            fact_unknown "$1" "the account database gave no answer about $2"
+        fi
+        shift 2
+    done
 }

@@ -286,6 +286,52 @@ apk_change() {
     }
 }
 
+# repository_keep FILE…: whatever happens before repository_done, these files become what they are now: a repository
+# whose lists cannot be fetched is not there, and the next run tries again.
+repository_keep() {
+    repository_count=0
+    for repository_file in "$@"; do
+        repository_count=$((repository_count + 1))
+        repository_old=
+        [ ! -e "$repository_file" ] || repository_old=$(cat -- "$repository_file" && printf .)
+        eval "repository_path_$repository_count=\$repository_file repository_old_$repository_count=\$repository_old"
+    done
+    trap repository_back EXIT
+    trap 'exit 1' HUP INT TERM
+}
+
+repository_back() {
+    while [ "$repository_count" -gt 0 ]; do
+        eval "repository_file=\$repository_path_$repository_count repository_old=\$repository_old_$repository_count"
+        repository_count=$((repository_count - 1))
+        if [ -z "$repository_old" ]; then
+            rm -f -- "$repository_file"
+        else
+            printf %s "${repository_old%.}" >"$repository_file.suil-new"
+            chmod 0644 "$repository_file.suil-new"
+            mv -f -- "$repository_file.suil-new" "$repository_file"
+        fi
+    done
+}
+
+repository_done() {
+    trap - EXIT
+}
+
+# repository_lists apt|dnf FILE NAME: fetches the package lists of one repository.
+repository_lists() {
+    case $1 in
+        apt)
+            lock_wait 'apt lists' /var/lib/apt/lists/lock
+            repository_said=$(apt_lists "$2" 2>&1)
+            ;;
+        dnf)
+            dnf_wait
+            repository_said=$("$(dnf_tool)" -q -y makecache "--disablerepo=*" "--enablerepo=$3" 2>&1)
+            ;;
+    esac || fail "the lists of repository $3 cannot be fetched:$lib_newline$repository_said"
+}
+
 # service_change UNIT VERB…: reload-units, unmask, mask, enable, disable, stop, start, start-anew, restart, reload,
 # try-restart, try-reload. `start-anew` restarts what somebody else started meanwhile: it may run on old files.
 service_change() {

@@ -64,3 +64,146 @@ unchanged() {
     unchanged_sum=$(sha256sum <"$1") || fail "cannot read $1"
     if [ "${unchanged_sum%% *}" != "$2" ]; then fail "$1 changed after the plan was made"; fi
 }
+
+# make_directory PATH OWNER GROUP MODE: with the folders above it. Nobody can look into it before it has its mode.
+make_directory() {
+    case ${1%/*} in
+    '') ;;
+    *) mkdir -p -- "${1%/*}" ;;
+    esac
+    [ -d "$1" ] || mkdir -m 0700 -- "$1"
+    set_access "$1" "$2" "$3" "$4"
+    label "$1"
+}
+
+# put_link TARGET PATH: the new link takes the place of the old one in one step.
+put_link() {
+    if [ -e "$2" ] && [ ! -L "$2" ]; then fail "$2 is no symlink"; fi
+    put_link_staged=$2.suil-$$
+    trap 'rm -f -- "$put_link_staged"' EXIT
+    trap 'exit 1' HUP INT TERM
+    ln -s -- "$1" "$put_link_staged"
+    # Without -T a link to a folder would be followed.
+    mv -fT -- "$put_link_staged" "$2" 2>/dev/null || ln -sfn -- "$1" "$2"
+    label "$2"
+}
+
+# with_line PATH LINE MATCH AFTER start|end: prints the file with the line in it, for files that did not exist when
+# the plan was made. MATCH and AFTER are extended regular expressions; empty: none.
+with_line() {
+    # The line may hold a secret, and arguments of a process can be read by everybody.
+    with_at=$(printf '%s\n' "$2" | grep -nxF -f - -- "$1" | head -n 1) || :
+    if [ -n "$3" ]; then
+        with_match=$(grep -nE -e "$3" -- "$1" | head -n 1) || :
+        if [ -z "$with_at" ] || [ "${with_match%%:*}" -lt "${with_at%%:*}" ] 2>/dev/null; then with_at=$with_match; fi
+    fi
+    with_at=${with_at%%:*}
+    if [ -n "$with_at" ]; then
+        head -n "$((with_at - 1))" -- "$1"
+        printf '%s\n' "$2"
+        tail -n "+$((with_at + 1))" -- "$1"
+        return
+    fi
+    with_at=''
+    if [ -n "$4" ]; then
+        with_at=$(grep -nE -e "$4" -- "$1" | tail -n 1) || :
+        with_at=${with_at%%:*}
+    fi
+    if [ -z "$with_at" ]; then
+        if [ "$5" = start ]; then with_at=0; else with_at=$(grep -c '' -- "$1") || :; fi
+    fi
+    with_ends head -n "$with_at" -- "$1"
+    printf '%s\n' "$2"
+    tail -n "+$((with_at + 1))" -- "$1"
+}
+
+# with_block PATH BEGIN END CONTENT present|absent start|end: prints the file with the block in it, or without it.
+with_block() {
+    with_from=$(grep -nxF -e "$2" -- "$1" | head -n 1) || :
+    with_to=$(grep -nxF -e "$3" -- "$1" | head -n 1) || :
+    with_from=${with_from%%:*} with_to=${with_to%%:*}
+    if [ -z "$with_from$with_to" ]; then
+        if [ "$6" = start ]; then with_to=0; else with_to=$(grep -c '' -- "$1") || :; fi
+        with_from=$((with_to + 1))
+    elif ! [ "$with_from" -lt "$with_to" ] 2>/dev/null; then
+        fail "$1 has only one of the markers $2 and $3, or in the wrong order"
+    fi
+    with_ends head -n "$((with_from - 1))" -- "$1"
+    if [ "$5" = present ]; then
+        printf '%s\n%s%s\n' "$2" "$4" "$3"
+    fi
+    tail -n "+$((with_to + 1))" -- "$1"
+}
+
+# with_ends COMMAND…: its output, with a newline at the end.
+with_ends() {
+    with_text=$("$@" && printf .)
+    with_text=${with_text%.}
+    case $with_text in
+    '' | *"
+") printf %s "$with_text" ;;
+    *) printf '%s\n' "$with_text" ;;
+    esac
+}
+
+# passwd_of USER: prints the line of the account database; status 2 where there is no such user, another where nobody
+# knows. Users of a directory are known to getent only.
+passwd_of() {
+    if need getent; then
+        getent passwd "$1"
+        return
+    fi
+    while IFS= read -r passwd_line; do
+        case $passwd_line in
+        "$1":*)
+            printf '%s\n' "$passwd_line"
+            return 0
+            ;;
+        esac
+    done </etc/passwd
+    return 2
+}
+
+# home_of USER: sets home, uid and gid; the status is that of passwd_of.
+home_of() {
+    home_line=$(passwd_of "$1") || return $?
+    home_line=${home_line#*:*:}
+    uid=${home_line%%:*}
+    home_line=${home_line#*:}
+    gid=${home_line%%:*}
+    home_line=${home_line#*:*:}
+    home=${home_line%%:*}
+    [ -n "$home" ]
+}
+
+# authorize USER BODY LINE: the key of this body stands in the user's authorized_keys as LINE, once; empty: not at
+# all. Only a user who owns the folder is followed into it, so nobody is led to write elsewhere.
+authorize() {
+    home_of "$1" || fail "$1 is no user of this node"
+    if [ ! -d "$home" ]; then fail "$home, the home of $1, does not exist"; fi
+    if [ -L "$home/.ssh" ] || [ -L "$home/.ssh/authorized_keys" ]; then fail "$home/.ssh is led elsewhere by a symlink"; fi
+    authorize_file=$home/.ssh/authorized_keys
+    if [ -z "$3" ] && [ ! -f "$authorize_file" ]; then return 0; fi
+    if [ ! -d "$home/.ssh" ]; then make_directory "$home/.ssh" "$uid" "$gid" 0700; fi
+    authorize_staged=$authorize_file.suil-$$
+    trap 'rm -f -- "$authorize_staged"' EXIT
+    trap 'exit 1' HUP INT TERM
+    (
+        umask 077
+        set -C
+        {
+            if [ -f "$authorize_file" ]; then with_ends grep_v "$2" "$authorize_file"; fi
+            if [ -n "$3" ]; then printf '%s\n' "$3"; fi
+        } >"$authorize_staged"
+    )
+    if [ -f "$authorize_file" ]; then
+        put_file "$authorize_staged" "$authorize_file" - - -
+    else
+        put_file "$authorize_staged" "$authorize_file" "$uid" "$gid" 0600
+    fi
+}
+
+# grep_v WORD FILE: the lines without the word; no such line is no failure.
+grep_v() {
+    grep -vF -e "$1" -- "$2" || [ $? = 1 ]
+}

@@ -14,7 +14,8 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("module", &["base", "data", "resource"]),
     ("resource", &["base"]),
     ("node", &["base", "resource"]),
-    ("plan", &["base", "catalogue", "module", "resource"]),
+    // `data` for the vault alone: a plan holds what a module makes of revealed secrets.
+    ("plan", &["base", "data", "catalogue", "module", "resource"]),
     ("run", &["base", "catalogue", "node", "plan"]),
     ("infra", &["base", "data"]),
     ("ui", &["base", "data", "catalogue", "module", "resource", "node", "plan", "run", "infra"]),

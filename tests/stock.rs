@@ -17,7 +17,9 @@ fn every_stock_module_compiles_and_documents_each_field() {
         let name = folder.name.clone();
         let module = Module::load(&name, Arc::new(folder), None, suil::resource::build);
         match module.compile().and_then(|()| module.json_schema()) {
-            Err(problems) => wrong.push(suil::ui::problem::render_all(&problems, &suil::base::Mask::new(), suil::ui::Paint::OFF)),
+            Err(problems) => {
+                wrong.push(suil::ui::problem::render_all(&problems, &suil::base::Mask::new(), suil::ui::Paint::OFF))
+            }
             Ok(Some(schema)) => undocumented(&schema, &name, &mut wrong),
             Ok(None) => assert_eq!(name, "base", "only the meta module has no schema"),
         }
@@ -64,4 +66,25 @@ fn read(folder: &Path, into: &mut String) {
             false => into.push_str(&std::fs::read_to_string(&path).expect("a file")),
         }
     }
+}
+
+#[test]
+fn the_manual_names_every_kind_and_every_attribute() {
+    let manual = include_str!("../docs/resources.md");
+    let mut missing = Vec::new();
+    for name in suil::resource::KINDS {
+        let start = format!("| `{name}` *");
+        let Some(at) = manual.find(&start) else {
+            missing.push(format!("`{name}`"));
+            continue;
+        };
+        let rows = manual[at..].split("\n\n").next().unwrap_or_default();
+        // The rows of a kind end where the next one begins.
+        let rows = rows[1..].split("\n| `").next().unwrap_or_default();
+        let kind = suil::resource::build::kind(name).expect("a kind of the table");
+        missing.extend(
+            kind.attributes.iter().filter(|a| !rows.contains(&format!("`{a}`"))).map(|a| format!("`{name}.{a}`")),
+        );
+    }
+    assert!(missing.is_empty(), "docs/resources.md does not name {}", missing.join(", "));
 }

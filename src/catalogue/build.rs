@@ -26,6 +26,16 @@ impl Catalogue {
     /// # Errors
     /// All problems of all selected nodes, and of the nodes that their lookups read, sorted by place.
     pub fn build(workspace: &Workspace, selection: &Selection) -> Result<Catalogue> {
+        let (catalogue, problems) = Catalogue::sound(workspace, selection)?;
+        if problems.is_empty() { Ok(catalogue) } else { Err(problems) }
+    }
+
+    /// Builds the entries of those selected nodes that can be built, with the problems of the others: a fault of one
+    /// must not hide those of another. For checks only; a run needs [`Catalogue::build`].
+    ///
+    /// # Errors
+    /// A selection that matches nothing.
+    pub fn sound(workspace: &Workspace, selection: &Selection) -> Result<(Catalogue, Problems)> {
         let mut problems = Problems::new();
         let mut warnings = workspace.warnings().to_vec();
         let cards = select(workspace, selection, &mut warnings)?;
@@ -38,11 +48,8 @@ impl Catalogue {
             entries.extend(keep(entry, &mut problems));
         }
         problems.append(&mut answers.problems);
-        if problems.is_empty() {
-            return Ok(Catalogue { entries, warnings });
-        }
         problem::sort(&mut problems);
-        Err(problems)
+        Ok((Catalogue { entries, warnings }, problems))
     }
 
     /// Builds the entry of one node again after a fresh probe, from the files that were already read.
@@ -52,14 +59,14 @@ impl Catalogue {
     pub fn rebuild(&mut self, workspace: &Workspace, node: &str, probe: Probe) -> Result<()> {
         let card = workspace.card(node)?;
         let mut answers = Answers::default();
-        let mut entry = one(workspace, &card, probe, &mut answers)?;
+        let entry = one(workspace, &card, probe, &mut answers)?;
         if !answers.problems.is_empty() {
             problem::sort(&mut answers.problems);
             return Err(answers.problems);
         }
-        match self.entries.iter_mut().find(|known| *known.name == *node) {
-            Some(known) => std::mem::swap(known, &mut entry),
-            None => self.entries.push(entry),
+        match self.entries.binary_search_by(|known| (*known.name).cmp(node)) {
+            Ok(at) => self.entries.splice(at..=at, [entry]).for_each(drop),
+            Err(at) => self.entries.insert(at, entry),
         }
         Ok(())
     }

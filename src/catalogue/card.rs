@@ -1,13 +1,14 @@
 //! What a node's own file says about the node: its role, its modules.
 
 use super::files::{Layer, keep};
+use super::order::once;
 use super::probe::{Probe, Probes};
-use super::stack::Shape;
+use super::stack::{Shape, Stack};
 use super::workspace::Workspace;
 use crate::base::{Place, Problem, Problems, Result};
 use crate::data::{Resolved, Tagged, Value, merge, tagged::Node};
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 
 /// One node of the inventory.
 #[derive(Debug)]
@@ -18,6 +19,8 @@ pub struct Card {
     pub role: Arc<str>,
     pub role_place: Place,
     pub layer: Arc<Layer>,
+    listed: OnceLock<Result<Arc<[String]>>>,
+    view: OnceLock<Result<Arc<Stack>>>,
 }
 
 /// The cards that were read so far.
@@ -68,7 +71,15 @@ impl Cards {
                 .expected("expected the name of a role, as in `role: web`, and no tag")
                 .note(said(&member.value))
         })?;
-        Ok(Arc::new(Card { name, number, role: role.into(), role_place, layer }))
+        Ok(Arc::new(Card {
+            name,
+            number,
+            role: role.into(),
+            role_place,
+            layer,
+            listed: OnceLock::new(),
+            view: OnceLock::new(),
+        }))
     }
 
     /// The cached probe of a node.
@@ -98,11 +109,26 @@ fn said(value: &Tagged) -> String {
 }
 
 impl Card {
-    /// What decides the node's layers: its role's modules, then its own.
+    /// What decides the node's layers.
     ///
     /// # Errors
     /// A role that is not there, `modules` that are no list of names, and names of no module.
     pub fn shape(&self, workspace: &Workspace, probe: &Probe) -> Result<Shape> {
+        let listed = self.listed.get_or_init(|| self.list(workspace)).clone()?;
+        Ok(Shape::new(self.role.clone(), listed, probe))
+    }
+
+    /// The layers of the node as lookups see it: no OS layer, the same whether it was probed or not.
+    ///
+    /// # Errors
+    /// As for [`Card::shape`].
+    pub fn view(&self, workspace: &Workspace) -> Result<Arc<Stack>> {
+        let view = || Ok(workspace.stacks().get(workspace, &self.shape(workspace, &Probe::default())?.of_view()));
+        self.view.get_or_init(view).clone()
+    }
+
+    /// The modules as the role and the node list them, each once.
+    fn list(&self, workspace: &Workspace) -> Result<Arc<[String]>> {
         let mut problems = Problems::new();
         let role = workspace.role_layer(&self.role, self.role_place)?;
         let mut modules: Option<Value> = None;
@@ -116,8 +142,8 @@ impl Card {
             }
             modules = keep(merge(modules, &member.value), &mut problems).flatten();
         }
-        let listed = names(workspace, modules.as_ref(), &mut problems);
-        if problems.is_empty() { Ok(Shape::new(&self.role, &listed, probe)) } else { Err(problems) }
+        let listed = once(&names(workspace, modules.as_ref(), &mut problems));
+        if problems.is_empty() { Ok(listed.into()) } else { Err(problems) }
     }
 }
 

@@ -5,7 +5,8 @@ use super::entry::Entry;
 use super::select::Selection;
 use super::workspace::Workspace;
 use crate::base::{Place, Problem, Result, nearest::nearest};
-use crate::data::{Kind, Tagged, Value, trace};
+use crate::data::{Kind, Resolved, Scalar, Tagged, Value, trace};
+use std::sync::Arc;
 
 /// The final value of a key and its story.
 #[derive(Clone, Debug)]
@@ -45,7 +46,8 @@ pub fn explain(workspace: &Workspace, node: &str, key: &str) -> Result<Explanati
     let shape = card.shape(workspace, &entry.probe)?;
     let layers = workspace.stacks().get(workspace, &shape).layers(workspace, &entry.name)?;
     let path: Vec<&str> = key.split('.').collect();
-    let steps = trace(layers.iter().map(|layer| &layer.data), &path)?;
+    let steers = matches!(path.first(), Some(&("role" | "modules")));
+    let steps = trace(layers.iter().map(|layer| if steers { &layer.whole } else { &layer.data }), &path)?;
     let mut touches: Vec<Touch> = steps
         .into_iter()
         .map(|step| Touch {
@@ -55,7 +57,10 @@ pub fn explain(workspace: &Workspace, node: &str, key: &str) -> Result<Explanati
             after: step.after,
         })
         .collect();
-    let value = entry.at(key);
+    let value = match (steers, touches.last()) {
+        (true, Some(last)) => settled(entry, key, last),
+        _ => entry.at(key),
+    };
     if let Some(touch) = expansion(&touches, value.as_ref()) {
         touches.push(touch);
     }
@@ -63,6 +68,18 @@ pub fn explain(workspace: &Workspace, node: &str, key: &str) -> Result<Explanati
         return Err(unknown(entry, key, &layers.iter().map(|layer| &layer.data).collect::<Vec<_>>()).into());
     }
     Ok(Explanation { node: entry.name.to_string(), key: key.to_owned(), touches, value })
+}
+
+/// What the run makes of `role` and `modules`, which are no data of the node.
+fn settled(entry: &Entry, key: &str, last: &Touch) -> Option<Value> {
+    if key != "modules" {
+        return last.after.clone();
+    }
+    let name = |name: &String| Value {
+        kind: Kind::Scalar(Scalar { text: name.as_str().into(), plain: false, resolved: Resolved::Str }),
+        place: last.place,
+    };
+    Some(Value { kind: Kind::List(Arc::new(entry.modules.iter().map(name).collect())), place: last.place })
 }
 
 /// The last step where the merged value holds a lookup: its expansion.

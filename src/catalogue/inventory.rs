@@ -1,6 +1,6 @@
 //! The inventory: which nodes and roles there are, by the names of their files.
 
-use super::hierarchy::Pattern;
+use super::pattern::Pattern;
 use crate::base::{Problem, Problems, Result};
 use std::collections::BTreeSet;
 use std::fs;
@@ -64,7 +64,7 @@ impl Inventory {
 }
 
 fn pattern_file(root: &Path, pattern: &Pattern, name: &str) -> bool {
-    use super::hierarchy::Known;
+    use super::pattern::Known;
     let known = Known { node: Some(name), role: Some(name), ..Known::default() };
     pattern.path(known).is_some_and(|path| root.join("data").join(path).is_file())
 }
@@ -81,5 +81,46 @@ pub fn check_name(kind: &str, name: &str) -> Result<(), Problem> {
         name if name.starts_with('.') => Err(Problem::usage(format!("{kind} `{name}` has a leading dot in its name"))
             .help(format!("give the name alone, as `suil {kind}s` lists it"))),
         _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::catalogue::hierarchy::Hierarchy;
+    use crate::data::load;
+
+    #[test]
+    fn names_are_found_wherever_the_pattern_puts_them() {
+        let root = tempfile::tempdir().expect("folder");
+        let files = [
+            "roles/web.yaml",
+            "roles/.old.yaml",
+            "roles/db.yml",
+            "roles/deep/x.yaml",
+            "hosts/h-a/main.yaml",
+            "hosts/h-b/other.yaml",
+            "hosts/c/main.yaml",
+            "hosts/h-d",
+        ];
+        for file in files {
+            let path = root.path().join("data").join(file);
+            fs::create_dir_all(path.parent().expect("folder")).expect("folder");
+            fs::write(path, "").expect("file");
+        }
+        let common =
+            load(Path::new("data/common.yaml"), b"hierarchy: ['roles/{role}.yaml', 'hosts/h-{node}/main.yaml']\n");
+        let value =
+            common.expect("file").and_then(|file| file.get("hierarchy")?.value.plain().cloned()).expect("value");
+        let hierarchy = Hierarchy::read(&value).expect("hierarchy");
+        let list = |pattern: &Pattern| Inventory::list(root.path(), pattern).expect("list");
+        let (roles, nodes) = (list(hierarchy.role()), list(hierarchy.node()));
+        assert_eq!(roles.names.iter().collect::<Vec<_>>(), ["web"]);
+        assert!(
+            roles.warnings.len() == 1 && roles.warnings[0].what.contains("data/roles/db.yml"),
+            "{:?}",
+            roles.warnings
+        );
+        assert_eq!(nodes.names.iter().collect::<Vec<_>>(), ["a"]);
     }
 }

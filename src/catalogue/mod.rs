@@ -5,6 +5,7 @@
 
 mod build;
 mod card;
+mod common;
 mod deployment;
 mod entry;
 mod explain;
@@ -16,20 +17,26 @@ mod keys;
 mod list;
 mod lookup;
 mod order;
+mod pattern;
 mod probe;
 mod public;
 mod requires;
 mod select;
 mod stack;
+mod validate;
 mod workspace;
 
 pub use build::Catalogue;
+pub use card::Card;
 pub use entry::Entry;
 pub use explain::{Explanation, Touch, explain};
 pub use glob::Glob;
+pub use hierarchy::Hierarchy;
 pub use list::{ModuleRow, NodeRow, RoleRow};
 pub use order::Graph;
+pub use pattern::Pattern;
 pub use probe::Probe;
 pub use public::public;
 pub use select::Selection;
+pub use validate::validate;
 pub use workspace::{Workspace, find};

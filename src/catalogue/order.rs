@@ -117,3 +117,51 @@ pub fn once(listed: &[String]) -> Vec<String> {
     let mut seen = HashSet::new();
     listed.iter().filter(|name| seen.insert(name.as_str())).cloned().collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::base::FileId;
+
+    fn graph(edges: &[(&str, &[&str])]) -> Graph {
+        let place = Place::start(FileId::new("modules/x/requires.yaml", ""));
+        let mut graph = Graph::default();
+        for (module, requires) in edges {
+            graph.add(*module, requires.iter().map(|name| ((*name).to_owned(), place)).collect());
+        }
+        graph
+    }
+
+    fn order(graph: &Graph, listed: &[&str]) -> String {
+        graph.order(&listed.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>()).join(" ")
+    }
+
+    #[test]
+    fn a_dependency_comes_before_its_dependant_and_lists_keep_their_order() {
+        let graph = graph(&[("web", &["tls", "net"]), ("tls", &["time"]), ("db", &["net", "disk"])]);
+        assert_eq!(order(&graph, &["web", "db"]), "time tls net web disk db");
+        assert_eq!(order(&graph, &["db", "web", "db"]), "net disk db time tls web");
+    }
+
+    #[test]
+    fn a_cycle_is_spelled_once_and_closed() {
+        let found: Vec<String> = graph(&[("a", &["c"]), ("b", &["c"]), ("c", &["b"]), ("d", &["d"])])
+            .problems()
+            .into_iter()
+            .map(|p| p.what)
+            .collect();
+        assert_eq!(found.len(), 2, "{found:?}");
+        assert!(found[0].ends_with(": c -> b -> c") && found[1].ends_with(": d -> d"), "{found:?}");
+    }
+
+    #[test]
+    fn a_long_chain_and_a_cycle_do_not_end_in_the_stack() {
+        let names: Vec<String> = (0..100_000).map(|n| n.to_string()).collect();
+        let place = Place::start(FileId::new("x", ""));
+        let mut graph = Graph::default();
+        for (n, name) in names.iter().enumerate() {
+            graph.add(name, names.get(n + 1).map(|next| (next.clone(), place)).into_iter().collect());
+        }
+        assert_eq!(graph.order(&names[..1]).len(), names.len());
+    }
+}

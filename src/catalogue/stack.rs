@@ -1,9 +1,8 @@
 //! Which layers make a node, and their merge. What many nodes share is merged once.
 
 use super::files::{Layer, keep};
-use super::hierarchy::{Known, Variable};
 use super::keys::Kind;
-use super::order::once;
+use super::pattern::{Known, Variable};
 use super::probe::Probe;
 use super::workspace::Workspace;
 use crate::base::{Problems, Result};
@@ -60,14 +59,8 @@ struct Merged {
 }
 
 impl Shape {
-    pub fn new(role: &str, listed: &[String], probe: &Probe) -> Shape {
-        Shape {
-            role: role.into(),
-            listed: once(listed).into(),
-            family: probe.family.clone(),
-            release: probe.release(),
-            ordered: probe.is_known(),
-        }
+    pub fn new(role: Arc<str>, listed: Arc<[String]>, probe: &Probe) -> Shape {
+        Shape { role, listed, family: probe.family.clone(), release: probe.release(), ordered: probe.is_known() }
     }
 
     /// The shape of a view: no OS layer, and the same whether the node was probed or not.

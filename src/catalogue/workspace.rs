@@ -1,23 +1,22 @@
 //! A workspace: its hierarchy, its modules, its nodes and roles, and the files that were read so far.
 
 use super::card::{Card, Cards};
-use super::files::{Files, Layer, is_absent, keep};
-use super::hierarchy::{Hierarchy, Known, Pattern};
+use super::common::{COMMON, Common};
+use super::files::{Files, Layer, keep};
+use super::hierarchy::Hierarchy;
 use super::inventory::{Inventory, check_name};
 use super::keys::Kind;
 use super::order::Graph;
+use super::pattern::{Known, Pattern};
 use super::probe::Probe;
 use super::requires;
-use super::stack::{Stack, Stacks};
+use super::stack::Stacks;
 use crate::base::problem::Kind as Severity;
-use crate::base::{FileId, Place, Problem, Problems, Result, nearest::nearest};
+use crate::base::{Place, Problem, Problems, Result, nearest::nearest};
+use crate::data::Value;
 use crate::data::library::{Library, ModuleDir};
-use crate::data::{Tagged, Value, load};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
-
-/// The file that makes a folder a workspace.
-pub const COMMON: &str = "data/common.yaml";
 
 /// Everything that `data/`, `modules/` and the cached probes say, each file read once.
 #[derive(Debug)]
@@ -139,10 +138,13 @@ impl Workspace {
         let os = os.map(|(family, release)| format!("data/os/{family}/{release}.yaml"));
         let mut layers = Vec::new();
         for rel in own.chain(os) {
-            let layer = self.files.module_layer(module, &rel, &self.library);
-            layers.extend(keep(layer, &mut problems).flatten());
+            layers.extend(keep(self.module_file(module, &rel), &mut problems).flatten());
         }
         if problems.is_empty() { Ok(layers) } else { Err(problems) }
+    }
+
+    pub(super) fn module_file(&self, module: &ModuleDir, rel: &str) -> Result<Option<Arc<Layer>>> {
+        self.files.module_layer(module, rel, &self.library)
     }
 
     /// What the file of a node says about it.
@@ -153,15 +155,17 @@ impl Workspace {
         self.cards.get(self, node)
     }
 
-    /// The file of the role that a node names.
+    /// The file of the role that a node names; `None` for an empty one.
     pub(super) fn role_layer(&self, role: &str, named: Place) -> Result<Option<Arc<Layer>>> {
-        check_name("role", role)?;
-        let path = path_of(self.hierarchy.role(), role);
-        if !self.files.exists(&format!("data/{path}")) {
-            let problem = self.no_such_role(role)?;
-            return Err(problem.kind(Severity::Failed).at(named).expected("expected the name of a role").into());
+        let expected =
+            |problem: Problem| problem.kind(Severity::Failed).at(named).expected("expected the name of a role");
+        check_name("role", role).map_err(expected)?;
+        match self.role_layer_of(role)? {
+            None if !self.files.exists(&format!("data/{}", path_of(self.hierarchy.role(), role))) => {
+                Err(expected(self.no_such_role(role)?).into())
+            }
+            layer => Ok(layer),
         }
-        self.role_layer_of(role)
     }
 
     /// The file of a role of the inventory.
@@ -169,14 +173,14 @@ impl Workspace {
         self.layer(&path_of(self.hierarchy.role(), role), Kind::Role)
     }
 
-    /// The file of a node.
+    /// The file of a node; `None` for an empty one.
     pub(super) fn node_layer(&self, node: &str) -> Result<Option<Arc<Layer>>> {
         check_name("node", node)?;
         let path = path_of(self.hierarchy.node(), node);
-        if !self.files.exists(&format!("data/{path}")) {
-            return Err(self.no_such_node(node).into());
+        match self.layer(&path, Kind::Node)? {
+            None if !self.files.exists(&format!("data/{path}")) => Err(self.no_such_node(node).into()),
+            layer => Ok(layer),
         }
-        self.layer(&path, Kind::Node)
     }
 
     /// True where the file of a node can be read and says which role it has.
@@ -210,87 +214,8 @@ impl Workspace {
     pub fn probe(&self, node: &str) -> Result<Probe, Problem> {
         self.cards.probe(self, node)
     }
-
-    /// The layers of a node as lookups see it: no OS layer, the same whether it was probed or not.
-    pub(super) fn view(&self, card: &Card) -> Result<Arc<Stack>> {
-        let shape = card.shape(self, &Probe::default())?.of_view();
-        Ok(self.stacks.get(self, &shape))
-    }
 }
 
 fn path_of(pattern: &Pattern, name: &str) -> String {
     pattern.path(Known { node: Some(name), role: Some(name), ..Known::default() }).unwrap_or_default()
-}
-
-/// What `data/common.yaml` says.
-struct Common {
-    file: Tagged,
-}
-
-impl Common {
-    fn read(root: &Path) -> Result<Common> {
-        let bytes = std::fs::read(root.join(COMMON)).map_err(|error| match is_absent(&error) {
-            true => Problem::new(format!("`{COMMON}` does not exist"))
-                .help("stand in a workspace, name one with `--workspace DIR`, or make one with `suil init`"),
-            false => Problem::io("read", Path::new(COMMON), &error),
-        })?;
-        match load(Path::new(COMMON), &bytes)? {
-            Some(file) if file.is_map() => Ok(Common { file }),
-            Some(file) => Err(Problem::new(format!("`{COMMON}` holds something else than a mapping"))
-                .at(file.place)
-                .expected("expected `deployment` and `hierarchy`")
-                .into()),
-            None => Ok(Common { file: Tagged::map(Default::default(), Place::start(FileId::new(COMMON, ""))) }),
-        }
-    }
-
-    fn value(&self, key: &str) -> Option<Value> {
-        self.file.get(key)?.value.settle().ok().flatten()
-    }
-
-    fn hierarchy(&self) -> Result<Hierarchy> {
-        match self.file.get("hierarchy") {
-            Some(member) => match member.value.settle()? {
-                Some(value) => Hierarchy::read(&value),
-                None => Err(self.no_hierarchy().into()),
-            },
-            None => Err(self.no_hierarchy().into()),
-        }
-    }
-
-    fn no_hierarchy(&self) -> Problem {
-        Problem::new(format!("`{COMMON}` has no `hierarchy`"))
-            .at(self.file.place)
-            .expected("expected a list of layer patterns such as `roles/{role}.yaml` and `nodes/{node}.yaml`")
-    }
-
-    fn deployment(&self) -> Option<Arc<Layer>> {
-        self.file.get("deployment")?;
-        let data = self.file.filtered(|key| key == "deployment");
-        Some(Arc::new(Layer {
-            id: u32::MAX,
-            shown: COMMON.to_owned(),
-            whole: self.file.clone(),
-            data,
-            problems: Vec::new(),
-        }))
-    }
-
-    fn warnings(&self) -> Problems {
-        const KNOWN: [&str; 3] = ["deployment", "hierarchy", "recipients"];
-        let mut warnings = Problems::new();
-        for (key, member) in self.file.members() {
-            if KNOWN.contains(&&*key) {
-                continue;
-            }
-            let warning = Problem::warning(format!("the key `{key}` of `{COMMON}` reaches no node"))
-                .at(member.key)
-                .expected("expected one of `deployment`, `hierarchy`, `recipients`");
-            warnings.push(match nearest(&key, KNOWN) {
-                Some(near) => warning.help(format!("did you mean `{near}`?")),
-                None => warning.help("a layer of the `hierarchy`, `all.yaml` say, reaches every node"),
-            });
-        }
-        warnings
-    }
 }

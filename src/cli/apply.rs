@@ -9,7 +9,7 @@ use crate::ui::text::count;
 use crate::ui::{self, Ending, Exit, Output, Paint};
 use std::sync::Arc;
 
-/// Show what differs on the selected nodes, ask, and change it
+/// Show what differs on nodes, ask, and change it
 #[derive(clap::Args, Debug, Default)]
 #[command(after_help = "Without --role and --node, take all nodes with --node '*'.")]
 pub struct Args {
@@ -129,8 +129,10 @@ fn conclude(
     paint: Paint,
 ) -> Result<Exit, Problems> {
     if text {
-        let lines: Vec<(&str, Ending, String)> =
-            outcomes.iter().map(|(node, outcome)| (node.as_str(), ui::watch::ending(outcome), words(outcome))).collect();
+        let lines: Vec<(&str, Ending, String)> = outcomes
+            .iter()
+            .map(|(node, outcome)| (node.as_str(), ui::watch::ending(outcome), words(outcome)))
+            .collect();
         ui::out(&ui::progress::endings(lines.iter().map(|(n, e, w)| (*n, *e, w.as_str())), paint))?;
     }
     let problems: Problems = outcomes.iter().flat_map(|(_, outcome)| outcome.problems()).cloned().collect();

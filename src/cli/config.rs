@@ -6,7 +6,9 @@ use crate::base::{Plain, Problems};
 use crate::catalogue::{self, Catalogue, Entry};
 use crate::ui::{self, Exit, Output};
 
-/// Print the public catalogue of the selected nodes: what each module is told, every secret as its digest
+/// Print the public catalogue of nodes
+///
+/// What each module is told, its defaults included and every secret as its digest.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Without a key, secrets show as `secret (no key)`. Nothing is connected to.")]
 pub struct Args {

@@ -7,7 +7,7 @@ use crate::data::Cipher;
 use crate::data::secret::{self, Failure};
 use crate::ui::{self, Exit};
 
-/// Decrypt a value of the data files and print it
+/// Decrypt a value of the data files
 #[derive(clap::Args, Debug)]
 #[command(after_help = "On a terminal a line end is added; in a pipe the bytes are exactly those that were encrypted.")]
 pub struct Args {

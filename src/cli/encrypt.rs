@@ -8,7 +8,9 @@ use crate::ui::{self, Exit};
 use std::io::Read;
 use zeroize::Zeroizing;
 
-/// Encrypt a value for the data files; without one, ask for it without showing it
+/// Encrypt a value for the data files
+///
+/// Without a value, asks for it and does not show it.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 A value given as an argument is visible in the list of processes while suil runs, and stays in the history of your

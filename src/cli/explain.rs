@@ -6,7 +6,9 @@ use crate::catalogue::{self, Touch};
 use crate::data::Value;
 use crate::ui::{self, Exit, Paint, text};
 
-/// Show where a value comes from: every layer that touched it, lowest first
+/// Show where a value comes from
+///
+/// Every layer that touched the key, lowest first: its place, what it did, and the value after it.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Example: suil explain web-01.example.com nginx.workers")]
 pub struct Args {
@@ -57,17 +59,15 @@ fn line(touch: &Touch, width: usize) -> String {
     }
 }
 
-/// `<head>: <value>`; what needs more lines stands below.
+/// `<head>: <value>`; what needs more room stands below.
 fn entry(head: &str, value: &Plain) -> String {
-    match value {
-        Plain::List(list) if !list.is_empty() => below(head, value),
-        Plain::Map(map) if !map.is_empty() => below(head, value),
-        Plain::Str(text) if text.contains('\n') => below(head, value),
-        value => format!("{head}: {}\n", text::clean(value.to_yaml().trim_end())),
+    let line = match value {
+        Plain::List(_) | Plain::Map(_) => text::clean(&value.to_json_line()),
+        value => text::clean(value.to_yaml().trim_end()),
+    };
+    if text::width(head) + 2 + text::width(&line) <= ui::columns().unwrap_or(80) {
+        return format!("{head}: {line}\n");
     }
-}
-
-fn below(head: &str, value: &Plain) -> String {
     let yaml = value.to_yaml();
     let lines: String = yaml.trim_end().lines().map(|line| format!("      {}\n", text::clean(line))).collect();
     format!("{head}:\n{lines}")

@@ -5,7 +5,7 @@ use super::{Context, Outcome, Selection};
 use crate::base::{Plain, Problems};
 use crate::ui::{self, Exit};
 
-/// Collect the facts of the selected nodes, and change nothing
+/// Collect the facts of nodes, and change nothing
 #[derive(clap::Args, Debug, Default)]
 pub struct Args {
     #[command(flatten)]

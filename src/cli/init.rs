@@ -15,7 +15,7 @@ pub struct Args {
 }
 
 /// Path and text of each file. They are files of this repository, so that they can be read and tested as such.
-const FILES: [(&str, &str); 7] = [
+const FILES: [(&str, &str); 8] = [
     (".gitignore", include_str!("init/gitignore")),
     ("data/common.yaml", include_str!("init/common.yaml")),
     ("data/roles/example.yaml", include_str!("init/role.yaml")),
@@ -23,6 +23,7 @@ const FILES: [(&str, &str); 7] = [
     ("modules/greeting/code/config.star", include_str!("init/config.star")),
     ("modules/greeting/code/main.star", include_str!("init/main.star")),
     ("modules/greeting/templates/greeting.txt.j2", include_str!("init/greeting.txt.j2")),
+    ("modules/greeting/tests/greeting.yaml", include_str!("init/test.yaml")),
 ];
 
 /// The one file that a folder may have before it is a workspace.

@@ -33,7 +33,7 @@ use clap::{Parser, Subcommand};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-/// Configure Linux hosts from layered data, over SSH, with nothing installed on them
+/// Configure Linux hosts from layered data, over SSH
 #[derive(Parser, Debug)]
 #[command(
     name = "suil",

@@ -4,7 +4,9 @@ use super::{Context, Outcome};
 use crate::base::{Plain, Problems};
 use crate::ui::{self, Exit, Paint, Table};
 
-/// List the modules in run order, where each comes from and what it requires
+/// List the modules in run order
+///
+/// Where each comes from, and what it requires.
 #[derive(clap::Args, Debug)]
 pub struct Args {}
 

@@ -4,7 +4,7 @@ use super::{Context, Outcome};
 use crate::base::{Plain, Problems};
 use crate::ui::{self, Exit, Paint, Table};
 
-/// List the nodes with their role and what was probed
+/// List the nodes, their roles and systems
 #[derive(clap::Args, Debug)]
 pub struct Args {}
 

@@ -5,7 +5,7 @@ use crate::base::{Plain, Problems};
 use crate::ui::text::count;
 use crate::ui::{self, Exit, Paint, Table};
 
-/// List the roles with their nodes and modules
+/// List the roles, their nodes and modules
 #[derive(clap::Args, Debug)]
 pub struct Args {}
 

@@ -6,7 +6,9 @@ use crate::module::Module;
 use crate::plan::Modules;
 use crate::ui::{self, Exit, Output};
 
-/// Print the JSON Schema of the data files, for editors to complete and check them
+/// Print the JSON Schema of the data files
+///
+/// Editors complete and check data files with it.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 In VS Code (YAML extension), after `suil schema > .suil/schema.json`:

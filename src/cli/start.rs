@@ -74,8 +74,7 @@ impl Start {
     pub fn gather(&self, title: &str) -> Gathered {
         self.screen.begin(title, self.catalogue.entries.len());
         let watch: Arc<dyn Watch> = self.screen.clone();
-        let gathered =
-            self.block(run::gather(&self.setup, &self.catalogue, &self.options, &watch, &self.stop));
+        let gathered = self.block(run::gather(&self.setup, &self.catalogue, &self.options, &watch, &self.stop));
         self.screen.end();
         gathered
     }
@@ -106,7 +105,9 @@ impl Start {
     pub fn confirm(&self, question: &'static str) -> Result<bool, Problems> {
         let stop = self.stop.clone();
         let answer = self.block(async move {
-            let asked = tokio::task::spawn_blocking(move || ui::ask::confirm(question, "apply without asking with `--confirm`"));
+            let asked = tokio::task::spawn_blocking(move || {
+                ui::ask::confirm(question, "apply without asking with `--confirm`")
+            });
             tokio::select! {
                 answer = asked => answer.unwrap_or_else(|_| Ok(false)),
                 () = stop.wished() => Err(Problem::new("interrupted, nothing was changed").kind(Kind::Interrupted)),

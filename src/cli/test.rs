@@ -14,7 +14,7 @@ use crate::ui::{self, Exit, Paint, Table};
 use case::Case;
 use std::path::Path;
 
-/// Run the tests of the modules, tests/*.yaml, without a node
+/// Run the tests of the modules, without a node
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 A test file says what a module makes of a config:

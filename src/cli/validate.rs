@@ -4,12 +4,16 @@ use super::load::{Closed, Loaded};
 use super::{Context, Outcome};
 use crate::base::{Mask, Note, Place, Plain, Problem, Problems, problem};
 use crate::catalogue::{Catalogue, Entry, Selection};
+use crate::data::library::Origin;
+use crate::plan::{conflict, want::Want};
 use crate::ui::text::count;
 use crate::ui::{self, Exit, Output};
 use std::num::NonZero;
 use std::sync::Arc;
 
-/// Check the whole workspace without connecting: every file, node, module, config and template, all problems at once
+/// Check the whole workspace without connecting
+///
+/// Every file, node, module, config and template; all problems are told at once.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Needs no key: where a secret cannot be opened, a text stands for it.")]
 pub struct Args {}
@@ -38,7 +42,8 @@ pub fn run(_args: Args, context: &Context) -> Outcome {
 
 fn size(loaded: &Loaded) -> String {
     let nodes = count(loaded.workspace.node_names().count(), "node");
-    format!("{nodes}, {}", count(loaded.modules.iter().count(), "module"))
+    let roles = loaded.workspace.role_names().map(Iterator::count).unwrap_or_default();
+    format!("{nodes}, {}", count(roles, "role"))
 }
 
 /// All that can be found without a node, stage by stage; a stage works on what the one before it could build.
@@ -46,7 +51,9 @@ fn check(loaded: &Loaded) -> Problems {
     let mut problems = Problems::new();
     let workspace = &loaded.workspace;
     problems.extend(workspace.roles().err().unwrap_or_default());
-    for module in loaded.modules.iter() {
+    // A stock module is compiled where a node has it; it is not the workspace's to mend.
+    let own = workspace.library().iter().filter(|dir| dir.origin != Origin::Stock);
+    for module in own.filter_map(|dir| loaded.modules.get(&dir.name)) {
         problems.extend(module.compile().err().unwrap_or_default());
     }
     let catalogue = match Catalogue::build(workspace, &Selection::default()) {
@@ -89,6 +96,7 @@ fn nodes(loaded: &Loaded, entries: &[Entry]) -> Problems {
 /// What is wrong with one node: its configs, and what the modules make of them.
 fn node(loaded: &Loaded, entry: &Entry) -> Problems {
     let mut problems = Problems::new();
+    let mut wants = Vec::new();
     for module in entry.modules.iter().filter_map(|name| loaded.modules.get(name)) {
         let config = match loaded.config(entry, module, Closed::Pretend) {
             Ok(config) => Arc::new(config),
@@ -97,9 +105,13 @@ fn node(loaded: &Loaded, entry: &Entry) -> Problems {
                 continue;
             }
         };
-        problems.extend(module.resources(&config).err().unwrap_or_default());
         problems.extend(module.expected(&config).err().unwrap_or_default());
+        match module.resources(&config) {
+            Ok(resources) => wants.push(Want { module: module.name().to_owned(), resources, ..Want::default() }),
+            Err(found) => problems.extend(found),
+        }
     }
+    problems.extend(conflict::settle(&entry.name, &mut wants).err().unwrap_or_default());
     problems
 }
 

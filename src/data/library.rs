@@ -1,15 +1,17 @@
 //! Where modules come from: the workspace's `modules/`, else the stock modules in the binary.
 
+mod folder;
 mod manifest;
 mod stock;
 
+pub use folder::ModuleDir;
+
 use crate::base::{Problem, Problems, Result};
+use folder::entries;
 use manifest::{Declared, Manifest};
 use std::collections::BTreeMap;
 use std::fmt;
-use std::fs;
-use std::path::{Component, Path, PathBuf};
-use std::sync::Arc;
+use std::path::Path;
 
 /// The modules of a workspace, by name.
 #[derive(Clone, Debug)]
@@ -17,15 +19,6 @@ pub struct Library {
     modules: BTreeMap<String, ModuleDir>,
     absent: BTreeMap<String, Problem>,
     declares: bool,
-}
-
-/// One module's folder, wherever it is.
-#[derive(Clone, Debug)]
-pub struct ModuleDir {
-    pub name: String,
-    pub origin: Origin,
-    /// The real folder; `None` for a stock module.
-    folder: Option<PathBuf>,
 }
 
 /// Where a module comes from.
@@ -80,10 +73,17 @@ impl Library {
         };
         let mut problems = Problems::new();
         for name in &folders {
-            if !manifest.declares(name) {
+            if !manifest.modules.contains_key(name) {
                 let what = format!("folder `modules/{name}` is not declared in `modules.yaml`");
                 let help = format!("add `{name}` to the `modules` of `repo: local`, or remove the folder");
                 problems.push(Problem::new(what).at(manifest.place).help(help));
+            }
+        }
+        for (name, declared) in manifest.modules.iter().filter(|(name, _)| !folders.contains(name)) {
+            if declared.version.is_none() {
+                let what = format!("module `{name}` is declared, but `modules/{name}` does not exist");
+                let help = format!("make the folder `modules/{name}`, or remove the entry");
+                problems.push(Problem::new(what).at(declared.place).help(help));
             }
         }
         if !problems.is_empty() {
@@ -100,7 +100,7 @@ impl Library {
                 modules.insert(name, module);
             } else {
                 modules.remove(&name);
-                absent.insert(name.clone(), not_there(&name, &declared));
+                absent.insert(name.clone(), not_fetched(&name, &declared));
             }
         }
         Ok(Library { modules, absent, declares: true })
@@ -115,12 +115,12 @@ impl Library {
         self.modules.values()
     }
 
-    /// Why a module that `modules.yaml` declares is not there.
+    /// Why a module that `modules.yaml` takes from elsewhere is not there.
     pub fn absent(&self, name: &str) -> Option<&Problem> {
         self.absent.get(name)
     }
 
-    /// The names that `modules.yaml` declares and that are not there.
+    /// The names of those modules.
     pub fn absent_names(&self) -> impl Iterator<Item = &str> {
         self.absent.keys().map(String::as_str)
     }
@@ -134,131 +134,91 @@ impl Library {
     }
 }
 
-fn not_there(name: &str, declared: &Declared) -> Problem {
-    let problem = Problem::new(format!("module `{name}` is declared, but `modules/{name}` does not exist"));
-    let problem = problem.at(declared.place);
-    match &declared.version {
-        None => problem.help(format!("make the folder `modules/{name}`, or remove the entry")),
-        Some(_) => problem
-            .note(format!("it comes from `{}`, and fetching modules is not supported yet", declared.repo))
-            .help(format!("put the module under `modules/{name}` yourself")),
-    }
+fn not_fetched(name: &str, declared: &Declared) -> Problem {
+    Problem::new(format!("module `{name}` comes from `{}`, and `modules/{name}` does not exist", declared.repo))
+        .at(declared.place)
+        .note("fetching modules is not supported yet")
+        .help(format!("put the module under `modules/{name}` yourself"))
 }
 
-impl ModuleDir {
-    /// The content of a file of the module; `None` where there is none, or where `rel` leaves the module.
-    ///
-    /// # Errors
-    /// A file that is there and cannot be read.
-    pub fn read(&self, rel: &str) -> Result<Option<Arc<[u8]>>, Problem> {
-        let Some(folder) = &self.folder else {
-            return Ok(stock::read(&self.name, rel));
-        };
-        let Some(path) = inside(folder, rel) else { return Ok(None) };
-        match fs::read(&path) {
-            Ok(bytes) => Ok(Some(bytes.into())),
-            Err(error) if missing(&error) => Ok(None),
-            Err(error) => Err(Problem::io("read", &self.shown(rel), &error)),
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    fn workspace(files: &[(&str, &str)]) -> tempfile::TempDir {
+        let root = tempfile::tempdir().expect("folder");
+        for (path, text) in files {
+            let path = root.path().join(path);
+            fs::create_dir_all(path.parent().expect("folder")).expect("folder");
+            fs::write(path, text).expect("file");
+        }
+        root
+    }
+
+    #[test]
+    fn a_module_shows_its_files_and_nothing_outside() {
+        let root = workspace(&[
+            ("modules/a/data/z.yaml", ""),
+            ("modules/a/data/10.yaml", ""),
+            ("modules/a/data/os/debian/12.yaml", "x"),
+            ("modules/README.md", ""),
+            ("modules/.git/config", ""),
+            ("secret", "s"),
+        ]);
+        let library = Library::open(root.path()).expect("library");
+        let own: Vec<&str> =
+            library.iter().filter(|m| m.origin == Origin::Workspace).map(|m| m.name.as_str()).collect();
+        assert_eq!(own, ["a"]);
+        let module = library.get("a").expect("module");
+        assert_eq!(module.list("data").expect("list"), ["10.yaml", "z.yaml"]);
+        assert_eq!(module.folders("data").expect("list"), ["os"]);
+        assert_eq!(module.walk("").expect("walk"), ["data/10.yaml", "data/os/debian/12.yaml", "data/z.yaml"]);
+        assert_eq!(module.read("data/os/debian/12.yaml").expect("read").as_deref(), Some(b"x".as_slice()));
+        assert_eq!(module.shown("data/z.yaml"), Path::new("modules/a/data/z.yaml"));
+        for outside in ["../../secret", "/etc/passwd", "data", "data/z.yaml/x", "nothing"] {
+            assert_eq!(module.read(outside).expect("read"), None, "{outside}");
+        }
+        assert_eq!(module.real_path("../../secret"), None);
+    }
+
+    #[test]
+    fn a_folder_that_contains_itself_is_a_problem_and_no_hang() {
+        let root = workspace(&[("modules/a/files/x", "")]);
+        std::os::unix::fs::symlink("..", root.path().join("modules/a/files/loop")).expect("link");
+        let library = Library::open(root.path()).expect("library");
+        assert!(library.get("a").expect("module").walk("").is_err());
+    }
+
+    #[test]
+    fn stock_modules_show_where_they_come_from() {
+        for module in Library::open(workspace(&[]).path()).expect("library").iter() {
+            assert_eq!(module.origin, Origin::Stock);
+            assert!(module.shown("requires.yaml").starts_with(format!("stock:{}", module.name)));
+            for file in module.walk("").expect("walk") {
+                assert!(module.has(&file) && module.read(&file).expect("read").is_some(), "{file}");
+            }
         }
     }
 
-    /// The names of the files directly in `dir`, sorted; the module's own folder is `""`.
-    ///
-    /// # Errors
-    /// A folder that is there and cannot be read.
-    pub fn list(&self, dir: &str) -> Result<Vec<String>, Problem> {
-        self.children(dir, false)
-    }
-
-    /// The names of the folders directly in `dir`, sorted.
-    ///
-    /// # Errors
-    /// A folder that is there and cannot be read.
-    pub fn folders(&self, dir: &str) -> Result<Vec<String>, Problem> {
-        self.children(dir, true)
-    }
-
-    fn children(&self, dir: &str, folders: bool) -> Result<Vec<String>, Problem> {
-        let Some(folder) = &self.folder else {
-            return Ok(stock::children(&self.name, dir, folders));
-        };
-        let Some(path) = inside(folder, dir) else { return Ok(Vec::new()) };
-        let found = entries(&path)?.unwrap_or_default();
-        Ok(found.into_iter().filter(|(_, is_folder)| *is_folder == folders).map(|(name, _)| name).collect())
-    }
-
-    /// Every file below `dir`, as a path from the module's folder, sorted.
-    ///
-    /// # Errors
-    /// A folder that is there and cannot be read, or that contains itself.
-    pub fn walk(&self, dir: &str) -> Result<Vec<String>, Problem> {
-        let mut files = Vec::new();
-        self.walk_into(dir.trim_end_matches('/'), 0, &mut files)?;
-        files.sort();
-        Ok(files)
-    }
-
-    fn walk_into(&self, dir: &str, depth: usize, files: &mut Vec<String>) -> Result<(), Problem> {
-        if depth > 64 {
-            return Err(Problem::new(format!("folder `{}` is nested too deep", self.shown(dir).display()))
-                .help("a symbolic link to a folder above itself is the usual cause"));
-        }
-        let under = |name: String| if dir.is_empty() { name } else { format!("{dir}/{name}") };
-        files.extend(self.list(dir)?.into_iter().map(under));
-        for folder in self.folders(dir)? {
-            self.walk_into(&under(folder), depth + 1, files)?;
-        }
-        Ok(())
-    }
-
-    /// True where the module has a file of this path.
-    pub fn has(&self, rel: &str) -> bool {
-        match &self.folder {
-            None => stock::has(&self.name, rel),
-            Some(folder) => inside(folder, rel).is_some_and(|path| path.is_file()),
+    #[test]
+    fn a_manifest_is_read_strictly() {
+        let table = [
+            ("repos: [{repo: local, modules: {a: 1}}]\n", "expected a list of module names"),
+            ("repos: [{repo: 'https://x.invalid', modules: [a]}]\n", "expected a version for each name"),
+            ("repos: [{repo: locl, modules: [a]}]\n", "did you mean `repo: local`?"),
+            ("repos: [{repo: 5, modules: [a]}]\n", "expected `local`"),
+            ("repos: [{repo: local, modules: [a]}]\n", "`modules/a` does not exist"),
+            ("repos: [{modules: [a]}]\n", "has no `repo`"),
+            ("repos: {}\n", "`repos` of `modules.yaml` is a mapping"),
+            ("reops: []\n", "did you mean `repos`?"),
+            ("repos: [{repo: local, modules: [../a]}]\n", "is no name of a module"),
+        ];
+        for (text, want) in table {
+            let root = workspace(&[("modules.yaml", text)]);
+            let problems = Library::open(root.path()).err().unwrap_or_default();
+            let found = format!("{problems:?}");
+            assert!(found.contains(want), "{text}{found}");
         }
     }
-
-    /// The path as a person would type it; a stock module's starts with `stock:`.
-    pub fn shown(&self, rel: &str) -> PathBuf {
-        match self.origin {
-            Origin::Stock => PathBuf::from(format!("stock:{}/{rel}", self.name)),
-            _ => Path::new("modules").join(&self.name).join(rel),
-        }
-    }
-
-    /// The path on this machine, for files that are too big to hold; `None` for a stock module.
-    pub fn real_path(&self, rel: &str) -> Option<PathBuf> {
-        self.folder.as_deref().and_then(|folder| inside(folder, rel))
-    }
-}
-
-/// Joins, unless `rel` is absolute or climbs.
-fn inside(folder: &Path, rel: &str) -> Option<PathBuf> {
-    let plain = Path::new(rel).components().all(|c| matches!(c, Component::Normal(_) | Component::CurDir));
-    plain.then(|| folder.join(rel))
-}
-
-fn missing(error: &std::io::Error) -> bool {
-    use std::io::ErrorKind::{IsADirectory, NotADirectory, NotFound};
-    matches!(error.kind(), NotFound | NotADirectory | IsADirectory)
-}
-
-/// The names in a folder, sorted by bytes, and whether each is a folder; `None` where there is no such folder.
-/// A name that is no UTF-8 is left out: no data file can name it.
-fn entries(path: &Path) -> Result<Option<Vec<(String, bool)>>, Problem> {
-    let read = match fs::read_dir(path) {
-        Ok(read) => read,
-        Err(error) if missing(&error) => return Ok(None),
-        Err(error) => return Err(Problem::io("read the folder", path, &error)),
-    };
-    let mut found = Vec::new();
-    for entry in read {
-        let entry = entry.map_err(|error| Problem::io("read the folder", path, &error))?;
-        if let Ok(name) = entry.file_name().into_string() {
-            found.push((name, entry.path().is_dir()));
-        }
-    }
-    found.sort();
-    Ok(Some(found))
 }

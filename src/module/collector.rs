@@ -65,3 +65,36 @@ fn is_facter(text: &[u8]) -> bool {
         bases.split(',').any(|base| base.trim().rsplit('.').next() == Some("Facter"))
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{Language, find};
+    use crate::module::tests::Memory;
+
+    fn language(files: &[(&str, &str)]) -> Result<Option<Language>, String> {
+        find("app", &*Memory::of(files.iter().copied())).map(|c| c.map(|c| c.language)).map_err(|p| p.what)
+    }
+
+    #[test]
+    fn a_collector_is_told_by_its_shebang_or_its_class() {
+        let words = |words: &[&str]| Ok(Some(Language::Executable(words.iter().map(|w| (*w).to_owned()).collect())));
+        let facter = "from suil.sdk import Facter\n\nclass Surf(Facter):\n    pass\n";
+        assert_eq!(language(&[("facts/collector", "#!/bin/sh -u\n")]), words(&["/bin/sh", "-u"]));
+        assert_eq!(
+            language(&[("facts/collector.py", "#!/usr/bin/env python3\n")]),
+            words(&["/usr/bin/env", "python3"])
+        );
+        assert_eq!(language(&[("facts/collector.py", facter)]), Ok(Some(Language::Facter)));
+        let qualified = "#!/usr/bin/python3\nclass S(suil.sdk.Facter):\n";
+        assert_eq!(language(&[("facts/collector.py", qualified)]), Ok(Some(Language::Facter)));
+        assert_eq!(language(&[("facts/lib.sh", "#!/bin/sh\n")]), Ok(None));
+    }
+
+    #[test]
+    fn a_collector_without_an_interpreter_and_a_second_one_are_refused() {
+        let silent = language(&[("facts/collector.py", "print(1)\n")]).expect_err("no interpreter");
+        assert!(silent.contains("names no interpreter"), "{silent}");
+        let two = language(&[("facts/collector.py", "#!/x"), ("facts/collector.sh", "#!/x")]).expect_err("two");
+        assert!(two.contains("two collectors"), "{two}");
+    }
+}

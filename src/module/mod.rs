@@ -7,7 +7,6 @@ mod collector;
 mod config;
 mod difference;
 mod files;
-mod kinds;
 mod schema;
 mod signature;
 mod star;
@@ -19,15 +18,17 @@ pub use collector::{Collector, Language};
 pub use config::{Config, Header, Reveal, Revealed};
 pub use difference::{Difference, differences};
 pub use files::{Files, Stock};
-pub use kinds::Build;
 pub use star::Queued;
 
-use crate::base::{Plain, Problem, Problems, Result};
+use crate::base::{Place, Plain, Problem, Problems, Result};
 use crate::data::Value;
-use crate::resource::Resource;
+use crate::resource::{Content, Resource};
 use schema::Schema;
 use star::{Answer, Program, Texts, Wanted};
 use std::sync::{Arc, OnceLock};
+
+/// Makes a resource of a kind, its name and its attributes.
+type Build = fn(&str, &str, &Plain, Option<Content>, Option<Place>) -> Result<Arc<dyn Resource>, Problem>;
 
 /// One module of a workspace. Cloning is cheap; all clones share what was compiled.
 #[derive(Clone)]
@@ -50,7 +51,11 @@ struct Inner {
 
 impl Module {
     /// Takes a module's folder. Nothing is read or compiled before it is needed.
-    pub fn load(name: &str, files: Arc<dyn Files>, stock: Option<Stock>, build: Build) -> Module {
+    pub fn load(name: &str, files: Arc<dyn Files>, stock: Option<Stock>) -> Module {
+        Module::built(name, files, stock, crate::resource::build)
+    }
+
+    fn built(name: &str, files: Arc<dyn Files>, stock: Option<Stock>, build: Build) -> Module {
         let inner = Inner {
             name: name.to_owned(),
             files,
@@ -246,8 +251,8 @@ impl Inner {
         self.templates.get_or_init(|| template::Templates::new(&self.name, Arc::clone(&self.files)))
     }
 
-    fn render(&self, name: &str, vars: &Plain, node: &str) -> Result<String, Problem> {
-        self.templates().render(name, vars, node)
+    fn render(&self, name: &str, vars: &Plain) -> Result<String, Problem> {
+        self.templates().render(name, vars)
     }
 
     /// Says for which node a function failed, and covers the secrets of the config.

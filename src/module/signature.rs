@@ -31,3 +31,25 @@ fn of(files: &dyn Files, path: &str) -> Result<Option<(u64, String)>, Problem> {
     }
     Ok(files.read(path)?.map(|bytes| (bytes.len() as u64, digest::sha256(&bytes))))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::signature;
+    use crate::module::tests::Memory;
+
+    #[test]
+    fn every_file_that_decides_counts_and_no_other() {
+        let base = [("code/main.star", "a"), ("data/main.yaml", "b"), ("requires.yaml", "c")];
+        let of = |more: &[(&'static str, &'static str)]| {
+            signature(&*Memory::of(base.iter().chain(more).copied())).expect("signature")
+        };
+        let plain = of(&[]);
+        assert_eq!(plain.len(), "sha256:".len() + 64);
+        assert_eq!(plain, of(&[("tests/a.yaml", "x"), ("README.md", "y")]));
+        for path in ["code/lib.star", "data/os/debian/12.yaml", "files/a/b", "templates/t.j2", "facts/collector.sh"] {
+            assert_ne!(plain, of(&[(path, "")]), "{path}");
+        }
+        // The border between a path and a text counts too.
+        assert_ne!(of(&[("files/ab", "c")]), of(&[("files/a", "bc")]));
+    }
+}

@@ -74,7 +74,8 @@ fn build(
     content: Option<Content>,
     place: Option<Place>,
 ) -> Result<Arc<dyn Resource>, Problem> {
-    let kind = super::kinds::KINDS.iter().find(|known| **known == kind).ok_or_else(|| Problem::new("unknown kind"))?;
+    let kind =
+        crate::resource::KINDS.iter().find(|known| **known == kind).ok_or_else(|| Problem::new("unknown kind"))?;
     let mut wanted = attributes.clone();
     match content {
         Some(Content::Bytes(bytes)) => wanted.set("content", String::from_utf8_lossy(&bytes).into_owned()),
@@ -85,7 +86,7 @@ fn build(
 }
 
 pub fn module(files: Arc<Memory>) -> Module {
-    Module::load("app", files, None, build)
+    Module::built("app", files, None, build)
 }
 
 pub fn header() -> Header {

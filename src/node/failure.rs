@@ -7,7 +7,7 @@ use crate::base::Problem;
 #[derive(Clone, Debug)]
 pub struct Failure {
     pub reason: Reason,
-    pub problem: Problem,
+    pub problem: Box<Problem>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -36,7 +36,7 @@ pub enum Reason {
 
 impl From<Failure> for Problem {
     fn from(failure: Failure) -> Problem {
-        failure.problem
+        *failure.problem
     }
 }
 
@@ -46,7 +46,7 @@ impl Failure {
             Some(place) if problem.place.is_none() => problem.at(place),
             _ => problem,
         };
-        Failure { reason, problem }
+        Failure { reason, problem: Box::new(problem) }
     }
 
     /// A program of this machine that cannot be started.
@@ -203,9 +203,7 @@ fn changed_host(target: &Target, words: &str) -> Failure {
 fn known_fingerprint(path: &str, line: usize) -> Option<String> {
     let text = std::fs::read_to_string(path).ok()?;
     let entry = text.lines().nth(line.checked_sub(1)?)?;
-    let mut fields = entry.split_whitespace().skip_while(|field| field.starts_with('@')).skip(1);
-    let (_, key) = (fields.next()?, fields.next()?);
-    super::hostkey::fingerprint(key)
+    super::hostkey::described(entry).map(|(_, print)| print)
 }
 
 /// sshd and PAM want a new password before anything else; a session without a terminal cannot give one.

@@ -1,8 +1,8 @@
 //! What every transport gives: bytes in, bytes out, an exit code.
 
 use super::access::Log;
-use super::{Access, Failure, Target};
-use crate::base::Mask;
+use super::{Access, Failure, HostKey, Target};
+use crate::base::{Mask, Problem};
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex};
@@ -33,10 +33,20 @@ pub(super) trait Transport: Send + Sync {
     /// Opens a channel to a shell that has been given [`super::program::LINE`].
     fn open<'a>(&'a self, target: &'a Target, access: &'a Access) -> Later<'a, Result<Link, Failure>>;
 
+    /// Learns the key that the host shows, without logging in and without writing anything.
+    fn host_key<'a>(&'a self, target: &'a Target, _access: &'a Access) -> Later<'a, Result<HostKey, Problem>> {
+        Box::pin(async { Err(no_host_key(target)) })
+    }
+
     /// Forgets what is kept between sessions, so that the next one is a new login.
     fn forget<'a>(&'a self, _target: &'a Target) -> Later<'a, ()> {
         Box::pin(async {})
     }
+}
+
+/// A transport that checks no host keys has none to learn.
+pub(super) fn no_host_key(target: &Target) -> Problem {
+    Problem::new(format!("node `{}` is not reached through SSH: it has no host key", target.node))
 }
 
 /// The last of what was said on stderr, kept for the message of a failure.

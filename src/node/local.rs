@@ -4,14 +4,17 @@ use super::link::{Later, Link, Transport, Words};
 use super::{Access, Failure, Target, command, program};
 use tokio::io::AsyncWriteExt;
 
+/// `/bin/sh`, or the shell that `exec` names.
 pub(super) struct Local;
 
 impl Transport for Local {
     fn open<'a>(&'a self, target: &'a Target, access: &'a Access) -> Later<'a, Result<Link, Failure>> {
         Box::pin(async move {
-            let args = ["-c".to_owned(), program::LINE.to_owned()];
-            command::start("/bin/sh", &args, Words::new(&target.node, access))
-                .map_err(|error| Failure::start(target, "/bin/sh", &error))
+            let mut words = target.exec.iter().map(String::as_str);
+            let shell = words.next().unwrap_or("/bin/sh");
+            let args: Vec<String> = words.chain(["-c", program::READER]).map(str::to_owned).collect();
+            command::start(shell, &args, Words::new(&target.node, access))
+                .map_err(|error| Failure::start(target, shell, &error))
         })
     }
 }

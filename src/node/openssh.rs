@@ -1,7 +1,9 @@
 //! The system's ssh: `~/.ssh/config`, agents, jump hosts, certificates and hardware keys work as at the prompt.
 
 use super::link::{Later, Link, Transport, Words};
-use super::{Access, Failure, Reason, Target, command, program, socket};
+use super::{Access, Failure, HostKey, Reason, Target, command, hostkey, program, socket};
+use crate::base::Problem;
+use std::path::PathBuf;
 
 pub(super) struct Openssh;
 
@@ -18,6 +20,10 @@ impl Transport for Openssh {
         })
     }
 
+    fn host_key<'a>(&'a self, target: &'a Target, _access: &'a Access) -> Later<'a, Result<HostKey, Problem>> {
+        Box::pin(learn(target))
+    }
+
     fn forget<'a>(&'a self, target: &'a Target) -> Later<'a, ()> {
         Box::pin(async move {
             let Ok(mut args) = arguments(target) else { return };
@@ -30,6 +36,46 @@ impl Transport for Openssh {
             }
         })
     }
+}
+
+/// Lets ssh write the key into a file of our own: so every setting of the person counts, jump hosts too.
+async fn learn(target: &Target) -> Result<HostKey, Problem> {
+    let failed = |words: &str| {
+        let what = format!("node `{}`: its host key cannot be learned", target.node);
+        Problem::new(what).note(format!("ssh said: {}", words.trim()))
+    };
+    let aside = tempfile::tempdir().map_err(|error| failed(&error.to_string()))?;
+    let file = aside.path().join("known_hosts");
+    // ssh takes the first value of an option: these come before the person's own.
+    let first = [
+        format!("UserKnownHostsFile={}", file.display()),
+        "GlobalKnownHostsFile=/dev/null".to_owned(),
+        "StrictHostKeyChecking=accept-new".to_owned(),
+        "PreferredAuthentications=none".to_owned(),
+    ];
+    let mut plain = target.clone();
+    plain.persist = std::time::Duration::ZERO;
+    let rest = arguments(&plain).map_err(|failure| *failure.problem)?;
+    let mut args: Vec<String> = first.into_iter().flat_map(|option| ["-o".to_owned(), option]).collect();
+    args.extend(rest.clone());
+    args.extend(["--".to_owned(), target.login(), "true".to_owned()]);
+    let output = command::run("ssh", &args).await.map_err(|error| failed(&error.to_string()))?;
+    let text = std::fs::read_to_string(&file).unwrap_or_default();
+    let line = text.lines().last().unwrap_or_default().to_owned();
+    let Some((kind, fingerprint)) = hostkey::described(&line) else {
+        return Err(failed(&String::from_utf8_lossy(&output.stderr)));
+    };
+    let file = known_hosts(target, rest).await.ok_or_else(|| failed("no known-hosts file in the configuration"))?;
+    Ok(HostKey { node: target.node.clone(), address: target.address(), kind, fingerprint, line, file })
+}
+
+/// The file that ssh would add a key to.
+async fn known_hosts(target: &Target, mut args: Vec<String>) -> Option<PathBuf> {
+    args.extend(["-G".to_owned(), "--".to_owned(), target.login()]);
+    let output = command::run("ssh", &args).await.ok()?;
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let files = text.lines().find_map(|line| line.strip_prefix("userknownhostsfile "))?;
+    files.split_whitespace().next().map(PathBuf::from)
 }
 
 /// The options of ssh, without the host. Nothing is said about key exchange: that choice is the operator's.

@@ -13,9 +13,12 @@ const LIBRARY: &[&str] = &["lib.sh", "lib-system.sh", "facts.sh", "facts-system.
 #[folder = "collector/"]
 struct Files;
 
-/// The only thing that a login shell ever sees: sh, bash, zsh, fish, csh and tcsh read it alike. It reads a line
-/// with a size and as many bytes, no byte more, and runs them: `sh -s` would not do, as dash reads its program in
-/// blocks and takes what follows it. The first dd refuses an unknown flag before it reads anything.
+/// Reads a line with a size and as many bytes, no byte more, and runs them. `sh -s` would not do: dash reads its
+/// program in blocks and takes what follows it. The first dd refuses an unknown flag before it reads anything.
+pub(super) const READER: &str = r#"read -r n && p=$(dd bs="$n" count=1 iflag=fullblock 2>/dev/null || dd bs=1 count="$n" 2>/dev/null) && eval "$p""#;
+
+/// The only thing that a login shell ever sees: sh, bash, zsh, fish, csh and tcsh read it alike. It is
+/// [`READER`] in plain quotes.
 pub(super) const LINE: &str = r#"exec /bin/sh -c 'read -r n && p=$(dd bs="$n" count=1 iflag=fullblock 2>/dev/null || dd bs=1 count="$n" 2>/dev/null) && eval "$p"'"#;
 
 /// The same for a shell that reads its commands from the channel: says `@@SHELL` once the channel is its own.
@@ -97,4 +100,24 @@ pub(super) fn request(verb: &str, token: &str, text: &str) -> Vec<u8> {
 /// Writes a word so that the session reads it as one, whatever it holds.
 pub(super) fn word(text: &str) -> String {
     shell::quote(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_login_shell_sees_nothing_that_a_shell_could_take_differently() {
+        assert_eq!(LINE, format!("exec /bin/sh -c '{READER}'"));
+        assert_eq!(WAITING_LINE, format!("exec /bin/sh -c 'echo @@SHELL; {READER}'"));
+        // fish and csh treat these otherwise than sh, even in single quotes.
+        assert!(!READER.contains(['\\', '\'', '!', '\n']));
+        assert!(LOGIN.contains(&format!("suil_reader='{READER}'")));
+    }
+
+    #[test]
+    fn two_sessions_share_no_word() {
+        let (a, b) = (Nonces::new().expect("nonces"), Nonces::new().expect("nonces"));
+        assert!(a.answer != b.answer && a.answer != a.prompt && a.answer.len() == 32 && a.name.len() == 16);
+    }
 }

@@ -1,7 +1,7 @@
 //! A session with a node: one channel for the whole of a run.
 
 use super::answer::Raw;
-use super::link::{Link, Transport as _, Words};
+use super::link::{Link, Words};
 use super::probe::{Greeting, Probe};
 use super::program::{self, Mode, Nonces};
 use super::scan::{Mark, Piece, Scanner};
@@ -88,11 +88,7 @@ impl Session {
         Session::begin(target, access, None).await
     }
 
-    pub(super) async fn begin(
-        target: &Target,
-        access: &Access,
-        early: Option<&Text<'_>>,
-    ) -> Result<Session, Failure> {
+    pub(super) async fn begin(target: &Target, access: &Access, early: Option<&Text<'_>>) -> Result<Session, Failure> {
         let mut attempt = 0;
         loop {
             let mut turn = access.pace.turn().await;
@@ -367,7 +363,8 @@ pub(super) fn transport(kind: Transport) -> Box<dyn super::link::Transport> {
     match kind {
         Transport::Local => Box::new(super::local::Local),
         Transport::Exec => Box::new(super::local::Exec),
-        Transport::Openssh | Transport::Russh => Box::new(super::openssh::Openssh),
+        Transport::Openssh => Box::new(super::openssh::Openssh),
+        Transport::Russh => Box::new(super::russh::Russh),
     }
 }
 

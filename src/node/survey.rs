@@ -96,7 +96,8 @@ fn text(token: &str, requests: &[Request], collectors: &[Collector]) -> String {
         out.push_str(&format!("suil_keep facter.py {}\n", program::word(FACTER)));
     }
     for (i, collector) in collectors.iter().enumerate() {
-        let file = format!("collector-{}", collector.file.replace(|c: char| !c.is_ascii_alphanumeric() && c != '.', "_"));
+        let file =
+            format!("collector-{}", collector.file.replace(|c: char| !c.is_ascii_alphanumeric() && c != '.', "_"));
         let words = [token.to_owned() + "." + &(i + 1).to_string(), file, collector.text.clone()];
         let words: Vec<String> = words.iter().map(|word| program::word(word)).collect();
         let config = program::word(&collector.config.to_json_line());
@@ -122,7 +123,8 @@ fn interpreter(collector: &Collector) -> Vec<String> {
         return vec!["python3".to_owned()];
     }
     let first = collector.text.lines().next().unwrap_or_default();
-    let words: Vec<String> = first.strip_prefix("#!").unwrap_or_default().split_whitespace().map(str::to_owned).collect();
+    let words: Vec<String> =
+        first.strip_prefix("#!").unwrap_or_default().split_whitespace().map(str::to_owned).collect();
     match words.first().map(String::as_str) {
         None => vec!["sh".to_owned()],
         // `env` finds the interpreter in PATH, which is what the session's shell does as well.
@@ -148,7 +150,8 @@ mod tests {
 
     /// Reads a case of O05 as the session reads an answer.
     fn case(name: &str) -> Result<Plain, String> {
-        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases/open/O05-noise-around-an-answer/input/stdout");
+        let folder =
+            Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases/open/O05-noise-around-an-answer/input/stdout");
         let mut scanner = Scanner::new("7f3a", "no prompt");
         scanner.push(&std::fs::read(folder.join(name)).expect("the case"));
         let (mut raw, mut open, mut noise) = (Raw::default(), false, Vec::new());

@@ -45,9 +45,11 @@ pub(super) async fn send(session: &mut Session, action: &Action, names: &[Name],
     for upload in &action.uploads {
         files.push(match &upload.content {
             Content::Bytes(_) => None,
-            Content::File { path, .. } => Some(tokio::fs::File::open(path).await.map_err(|error| {
-                Failure::new(&session.target, Reason::Local, Problem::io("read", path, &error))
-            })?),
+            Content::File { path, .. } => Some(
+                tokio::fs::File::open(path)
+                    .await
+                    .map_err(|error| Failure::new(&session.target, Reason::Local, Problem::io("read", path, &error)))?,
+            ),
         });
     }
     for (i, ((upload, name), file)) in action.uploads.iter().zip(names).zip(files).enumerate() {
@@ -95,7 +97,11 @@ async fn piece(session: &mut Session, bytes: &[u8], title: &str) -> Result<(), F
         Ok(Ok(())) => Ok(()),
         Ok(Err(_)) => Err(Failure::lost(&session.target, title, &session.channel.words().text())),
         Err(_) => {
-            let what = format!("node `{}`: {title}: no byte of an upload was taken for {} s", session.target.node, limit.as_secs());
+            let what = format!(
+                "node `{}`: {title}: no byte of an upload was taken for {} s",
+                session.target.node,
+                limit.as_secs()
+            );
             Err(Failure::new(&session.target, Reason::Limit, Problem::new(what)))
         }
     }

@@ -24,7 +24,8 @@ pub fn drift(node: &str, plan: &NodePlan, rest: &Operation) -> Problem {
     }
     let done = plan.operations.iter().find(|o| o.resource.split(", ").any(|id| id == rest.resource));
     if let Some(done) = done {
-        problem = problem.note(format!("operation {} of {}, `{}`, ended well", done.id, plan.operations.len(), done.title));
+        problem =
+            problem.note(format!("operation {} of {}, `{}`, ended well", done.id, plan.operations.len(), done.title));
     }
     if let Some(place) = rest.place {
         problem = problem.at(place);
@@ -35,7 +36,10 @@ pub fn drift(node: &str, plan: &NodePlan, rest: &Operation) -> Problem {
 /// A custom fact that is not what `expected()` says.
 pub fn fact(node: &str, module: &str, difference: &Difference) -> Problem {
     let found = difference.found.as_ref().map_or("nothing".to_owned(), Plain::to_json_line);
-    Problem::new(format!("node `{node}` drifted: `{}` of module `{module}` is not as expected", difference.path.join(".")))
-        .note(format!("expected {}, found {found} when checked", difference.expected.to_json_line()))
-        .help(format!("look at `suil facts --node {node} --module {module}`"))
+    Problem::new(format!(
+        "node `{node}` drifted: `{}` of module `{module}` is not as expected",
+        difference.path.join(".")
+    ))
+    .note(format!("expected {}, found {found} when checked", difference.expected.to_json_line()))
+    .help(format!("look at `suil facts --node {node} --module {module}`"))
 }

@@ -7,7 +7,7 @@ use crate::catalogue::Entry;
 use crate::data::library::{self, Library};
 use crate::data::{Cipher, Vault};
 use crate::module::{Collector, Config, Files, Header, Module, Revealed, Stock, differences};
-use crate::resource::{Answer, Facts, Request, Resource, build};
+use crate::resource::{Answer, Facts, Request, Resource};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -24,7 +24,7 @@ impl Modules {
         let folders = Arc::new(folders);
         let stock: Stock = Arc::new(move |name| folders.get(name).cloned());
         let modules = library.iter().map(|dir| {
-            let module = Module::load(&dir.name, Arc::new(dir.clone()), Some(stock.clone()), build);
+            let module = Module::load(&dir.name, Arc::new(dir.clone()), Some(stock.clone()));
             (dir.name.clone(), module)
         });
         Modules { modules: modules.collect() }
@@ -181,7 +181,11 @@ impl Intent {
     }
 
     /// What `facts/<node>/<module>.yaml` says under `facts`, for each module.
-    pub fn reports<'a>(&'a self, facts: &'a Facts, collected: &'a Collected) -> impl Iterator<Item = (&'a Part, Plain)> {
+    pub fn reports<'a>(
+        &'a self,
+        facts: &'a Facts,
+        collected: &'a Collected,
+    ) -> impl Iterator<Item = (&'a Part, Plain)> {
         self.parts.iter().map(move |part| {
             let found = collected.get(&part.name).and_then(|f| f.as_ref().ok());
             let mut report = part.facts(facts, found);
@@ -238,22 +242,8 @@ impl Part {
         }
     }
 
-    /// The facts that module code sees: what its collector reported, and under `files` the sha256 of each file it
-    /// manages, null where there is none.
     fn facts(&self, facts: &Facts, collected: Option<&Plain>) -> Plain {
-        let mut all = collected.cloned().unwrap_or_else(Plain::map);
-        let mut files = Plain::map();
-        for resource in self.resources.iter().filter(|r| r.kind() == "file") {
-            for request in resource.requests().iter().filter(|r| r.kind == "path") {
-                if let Some(Answer::Known(fields)) = facts.get(request) {
-                    files.set(resource.name(), Plain::from(fields.text("sha256").map(Plain::from)));
-                }
-            }
-        }
-        if files.as_map().is_some_and(|map| !map.is_empty()) {
-            all.set("files", files);
-        }
-        all
+        seen(&self.resources, facts, collected)
     }
 
     /// The answers about everything that is no file: `kind name: {field: value}`; contents are left out.
@@ -263,9 +253,8 @@ impl Part {
             for request in resource.requests() {
                 if let Some(Answer::Known(fields)) = facts.get(&request) {
                     let fields = fields.0.iter().filter(|(name, _)| !PRIVATE.contains(&name.as_str()));
-                    let fields = fields.map(|(name, value)| {
-                        (name.clone(), Plain::Str(String::from_utf8_lossy(value).into_owned()))
-                    });
+                    let fields = fields
+                        .map(|(name, value)| (name.clone(), Plain::Str(String::from_utf8_lossy(value).into_owned())));
                     all.set(resource.id().0, fields.collect::<Plain>());
                 }
             }
@@ -275,7 +264,8 @@ impl Part {
 
     fn unknown(&self, node: &str, words: &str) -> Problem {
         let path = self.collector.as_ref().map_or("its collector", |c| c.path.as_str());
-        Problem::new(format!("node `{node}`: module `{}`: `{path}` failed, its facts are unknown", self.name)).note(words)
+        Problem::new(format!("node `{node}`: module `{}`: `{path}` failed, its facts are unknown", self.name))
+            .note(words)
     }
 }
 
@@ -291,4 +281,22 @@ pub fn header(entry: &Entry, ssh_user: &str) -> Header {
         release: entry.probe.release.clone().unwrap_or_default(),
         ssh_user: ssh_user.to_owned(),
     }
+}
+
+/// The facts that module code sees: what its collector reported, and under `files` the sha256 of each file it
+/// manages, null where there is none.
+pub fn seen(resources: &[Arc<dyn Resource>], facts: &Facts, collected: Option<&Plain>) -> Plain {
+    let mut all = collected.cloned().unwrap_or_else(Plain::map);
+    let mut files = Plain::map();
+    for resource in resources.iter().filter(|r| r.kind() == "file") {
+        for request in resource.requests().iter().filter(|r| r.kind == "path") {
+            if let Some(Answer::Known(fields)) = facts.get(request) {
+                files.set(resource.name(), Plain::from(fields.text("sha256").map(Plain::from)));
+            }
+        }
+    }
+    if files.as_map().is_some_and(|map| !map.is_empty()) {
+        all.set("files", files);
+    }
+    all
 }

@@ -21,11 +21,7 @@ impl NodePlan {
     pub fn to_plain(&self, mask: &Mask) -> Plain {
         let operations: Plain = self.operations.iter().map(|o| o.to_plain(mask)).collect();
         let problems: Plain = self.problems.iter().map(|p| Plain::Str(mask.apply(&p.what))).collect();
-        Plain::from_iter([
-            ("node", Plain::from(&self.node)),
-            ("operations", operations),
-            ("problems", problems),
-        ])
+        Plain::from_iter([("node", Plain::from(&self.node)), ("operations", operations), ("problems", problems)])
     }
 }
 

@@ -16,8 +16,8 @@ pub use crate::resource::Facts;
 pub use intent::{Collected, Force, Intent, Modules, Only, Part};
 
 use crate::base::{Place, Problem};
-use std::collections::BTreeSet;
 use crate::resource::{Action, Diff, Verb};
+use std::collections::BTreeSet;
 
 /// The operations of a run, per node, in the order of the catalogue.
 #[derive(Clone, Debug, Default)]

@@ -1,7 +1,9 @@
 //! From a name and attributes to a resource, by the table of all kinds.
 
 use super::attributes::{Attributes, suggest};
-use super::{Change, Content, Resource, file, group, hostname, package, service, sysctl, timezone, user};
+use super::{Change, Content, Resource};
+use super::{authorized_key, block, command, cron, directory, file, line, link, sudoer};
+use super::{group, hostname, package, repository, service, sysctl, timer, timezone, unit, user};
 use crate::base::{Place, Plain, Problem};
 use std::sync::Arc;
 
@@ -21,8 +23,27 @@ pub struct Kind {
 pub const SHARED: &[&str] = &["needs"];
 
 /// Every kind, in the order in which documents list them. A new kind is one line here.
-const TABLE: &[Kind] =
-    &[file::KIND, package::KIND, service::KIND, user::KIND, group::KIND, sysctl::KIND, hostname::KIND, timezone::KIND];
+const TABLE: &[Kind] = &[
+    file::KIND,
+    directory::KIND,
+    link::KIND,
+    line::KIND,
+    block::KIND,
+    authorized_key::KIND,
+    sudoer::KIND,
+    cron::KIND,
+    command::KIND,
+    package::KIND,
+    repository::KIND,
+    service::KIND,
+    unit::KIND,
+    timer::KIND,
+    user::KIND,
+    group::KIND,
+    sysctl::KIND,
+    hostname::KIND,
+    timezone::KIND,
+];
 
 /// The names of all kinds.
 pub const KINDS: &[&str] = &names();
@@ -40,6 +61,21 @@ const fn names() -> [&'static str; TABLE.len()] {
 /// Returns the kind of this name.
 pub fn kind(name: &str) -> Option<&'static Kind> {
     TABLE.iter().find(|kind| kind.name == name)
+}
+
+/// The attribute that the second positional argument of a kind stands for: `line("/etc/hosts", "127.0.0.1 here")`.
+pub fn second(kind: &str) -> Option<&'static str> {
+    Some(match kind {
+        "file" | "block" => "content",
+        "link" => "target",
+        "line" => "line",
+        "authorized_key" => "key",
+        "sudoer" => "rule",
+        "command" => "run",
+        "sysctl" => "value",
+        "package" => "version",
+        _ => return None,
+    })
 }
 
 /// Builds a resource. `content` is what the module resolved from `content`, `source` or `template`; where it is given

@@ -4,7 +4,6 @@ use super::access::{self, Access};
 use super::path::{self, Found, Type, Want};
 use super::*;
 use crate::base::shell;
-use crate::common_methods;
 
 pub const KIND: Kind = Kind {
     name: "file",
@@ -16,16 +15,19 @@ pub const KIND: Kind = Kind {
 /// Text beyond this is not shown as a diff. `facts.sh` has the same limit.
 const SHOWN: u64 = 64 * 1024;
 
+/// A file that suil owns whole. `cron` and `sudoer` are files of a fixed place and form.
 #[derive(Debug)]
-struct File {
-    common: Common,
+pub struct File {
+    pub kind: &'static str,
+    pub common: Common,
+    pub path: String,
     /// `None`: whatever the file holds, so long as it is there.
-    content: Option<Content>,
-    sha256: Option<String>,
-    access: Access,
-    present: bool,
-    validate: Option<String>,
-    shown: bool,
+    pub content: Option<Content>,
+    pub sha256: Option<String>,
+    pub access: Access,
+    pub present: bool,
+    pub validate: Option<String>,
+    pub shown: bool,
 }
 
 fn build(from: &Attributes<'_>) -> Result<Arc<dyn Resource>, Problem> {
@@ -58,20 +60,36 @@ fn build(from: &Attributes<'_>) -> Result<Arc<dyn Resource>, Problem> {
         present,
         validate,
         shown: from.boolean("diff")?.unwrap_or(true),
-        common: from.common(path)?,
+        common: from.common(path.clone())?,
+        kind: "file",
+        path,
     }))
 }
 
 impl Resource for File {
-    common_methods!("file");
+    fn kind(&self) -> &'static str {
+        self.kind
+    }
+
+    fn name(&self) -> &str {
+        &self.common.name
+    }
+
+    fn place(&self) -> Option<Place> {
+        self.common.place
+    }
+
+    fn needs(&self) -> Vec<Id> {
+        self.common.needs.clone()
+    }
 
     fn requests(&self) -> Vec<Request> {
-        vec![self.request(), path::request(path::parent(self.name()), Want::Nothing)]
+        vec![self.request(), path::request(path::parent(&self.path), Want::Nothing)]
     }
 
     fn wanted(&self) -> Plain {
         let mut wanted = Plain::map();
-        wanted.set("path", self.name());
+        wanted.set("path", &self.path);
         wanted.set("ensure", if self.present { "present" } else { "absent" });
         if self.present {
             wanted.set("sha256", self.sha256.clone());
@@ -96,15 +114,15 @@ impl Resource for File {
         if !fresh && !content && attributes.is_empty() && !force {
             return Ok(Vec::new());
         }
-        let mut judged = path::parent_is_there(self, facts, ahead)?;
+        let real = path::written(self, &self.path, &found)?;
+        let mut judged = path::parent_is_there(self, &self.path, facts, ahead)?;
         let change = if fresh || content || (force && self.content.is_some()) {
             judged = judged.or_else(|| self.validate.as_ref().map(|command| format!("validated by `{command}`")));
-            self.write(&found, fresh, content, attributes)
+            self.write(&found, real, fresh, content, attributes)
         } else {
-            let real = found.real.as_deref().unwrap_or(self.name());
             Change {
                 verb: Verb::Change,
-                title: format!("set {} of {}", names(&attributes), self.name()),
+                title: format!("set {} of {}", names(&attributes), self.path),
                 diff: Diff { attributes, text: None },
                 action: Action::script(format!("set_access {} {}\n", shell::quote(real), self.access.words(&found))),
                 ..Change::default()
@@ -112,14 +130,19 @@ impl Resource for File {
         };
         Ok(vec![Change {
             judged_then: judged,
-            guards_access: access::guards(self.name()),
+            guards_access: access::guards(&self.path),
             brings: self.brings(),
             ..change
         }])
     }
 
+    fn claim(&self) -> Option<(&str, Claim)> {
+        let whole = self.content.is_some() || !self.present;
+        Some((&self.path, if whole { Claim::Whole } else { Claim::Access }))
+    }
+
     fn settle(&self, facts: &mut Facts) {
-        path::settle(facts, self, &self.request(), |fields| {
+        path::settle(facts, &self.path, &self.request(), |fields| {
             if !self.present {
                 *fields = path::missing(fields);
                 return;
@@ -142,7 +165,7 @@ impl File {
             Some(sha256) if self.shown => Want::Differing(sha256),
             Some(sha256) => Want::Digest(sha256),
         };
-        path::request(&self.common.name, want)
+        path::request(&self.path, want)
     }
 
     fn content_differs(&self, found: &Found, fresh: bool) -> bool {
@@ -152,10 +175,9 @@ impl File {
         }
     }
 
-    fn write(&self, found: &Found, fresh: bool, differs: bool, mut attributes: Vec<Attribute>) -> Change {
+    fn write(&self, found: &Found, real: &str, fresh: bool, differs: bool, mut attributes: Vec<Attribute>) -> Change {
         let empty = Content::Bytes(Arc::from([]));
         let content = self.content.as_ref().unwrap_or(&empty);
-        let real = found.real.as_deref().unwrap_or(self.name());
         let through = match found.kind {
             Type::Link => format!(" through the symlink to {real}"),
             _ => String::new(),
@@ -168,7 +190,7 @@ impl File {
         }
         Change {
             verb: if fresh { Verb::Create } else { Verb::Change },
-            title: format!("write {}{through}", self.name()),
+            title: format!("write {}{through}", self.path),
             diff: Diff { attributes, text },
             action: Action {
                 script: put(real, &self.access.words(found), self.validate.as_deref()),
@@ -184,11 +206,11 @@ impl File {
             Type::File | Type::Link => {}
             ref other => return Err(path::in_the_way(self, &found.kind, other)),
         }
-        Ok(vec![path::removal(self.name(), &found.kind)])
+        Ok(vec![path::removal(&self.path, &found.kind)])
     }
 
     fn brings(&self) -> Vec<Brought> {
-        let path = self.name();
+        let path = self.path.as_str();
         let mut brings = vec![Brought::Path(path.to_owned())];
         if let (Some(unit), true) = (path.rsplit('/').next(), path.contains("/systemd/system/")) {
             brings.push(Brought::Unit(unit.to_owned()));
@@ -199,15 +221,26 @@ impl File {
 
 /// The script that puts the staged upload `$1` in the place of `target`.
 pub fn put(target: &str, access: &str, validate: Option<&str>) -> String {
-    let mut script = String::from("trap 'rm -f -- \"$1\"' EXIT\ntrap 'exit 1' HUP INT TERM\n");
+    let mut script = staged();
     if let Some(command) = validate {
-        let staged = command.replace("'%s'", "%s").replace("\"%s\"", "%s").replace("%s", "\"$1\"");
-        let words = format!("{target} is left as it was: `{command}` refused the new content");
-        let (staged, words) = (shell::quote(&staged), shell::quote(&words));
-        script.push_str(&format!("sh -c {staged} sh \"$1\" >&2 || fail {words}\n"));
+        script.push_str(&judge(target, command));
     }
     script.push_str(&format!("put_file \"$1\" {} {access}\n", shell::quote(target)));
     script
+}
+
+/// The head of a script with a staged upload: whatever ends the script, the upload does not stay.
+pub fn staged() -> String {
+    // A trap that runs inside a function would see the arguments of the function.
+    "staged=$1\ntrap 'rm -f -- \"$staged\"' EXIT\ntrap 'exit 1' HUP INT TERM\n".to_owned()
+}
+
+/// Runs `command` on the staged upload, and ends the script where it refuses it.
+pub fn judge(target: &str, command: &str) -> String {
+    let staged = command.replace("'%s'", "%s").replace("\"%s\"", "%s").replace("%s", "\"$1\"");
+    let words = format!("{target} is left as it was: `{command}` refused the new content");
+    // A subshell and no `sh -c`: the command may hold a secret, and arguments can be read by everybody.
+    format!("(\nset +eu\n{staged}\n) >&2 || fail {}\n", shell::quote(&words))
 }
 
 /// The diff of two texts, where both can be shown.

@@ -5,26 +5,40 @@
 
 mod access;
 mod attributes;
+mod authorized_key;
+mod block;
 pub mod build;
+mod command;
 pub mod compare;
+mod conflict;
+mod cron;
+mod directory;
+mod edit;
 pub mod fact;
-pub mod file;
+mod file;
 mod group;
 mod hostname;
 mod installed;
+mod line;
+mod link;
 mod moment;
 mod package;
 pub mod path;
+mod repository;
 mod service;
 mod settle;
+mod sudoer;
 mod sysctl;
+mod timer;
 mod timezone;
+mod unit;
 mod user;
 mod wire;
 
 pub use attributes::{Attributes, Common};
 pub use build::{KINDS, Kind, build};
 pub use compare::{Planned, compare_all};
+pub use conflict::conflicts;
 pub use fact::{Answer, Facts, Fields, Request};
 
 use crate::base::{Place, Plain, Problem};
@@ -79,6 +93,11 @@ pub trait Resource: Send + Sync + std::fmt::Debug {
         Vec::new()
     }
 
+    /// The path that the resource owns, and how much of it.
+    fn claim(&self) -> Option<(&str, Claim)> {
+        None
+    }
+
     /// Writes into `facts` what a run would find after its changes were performed. The runner of module tests
     /// plans against the result and expects nothing to do.
     fn settle(&self, facts: &mut Facts);
@@ -108,6 +127,17 @@ impl std::fmt::Display for Id {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(&self.0)
     }
+}
+
+/// How much of a path a resource owns.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Claim {
+    /// All of it: what else changes it would be undone by the next run.
+    Whole,
+    /// Owner and mode, but not the content.
+    Access,
+    /// Some lines.
+    Part,
 }
 
 /// One resource reacts to a change of another.

@@ -174,7 +174,7 @@ impl Found {
             kind: Type::of(&kind),
             access: access(fields, ""),
             target: fields.text("target"),
-            real: fields.text("real"),
+            real: fields.text("real").filter(|real| !real.is_empty()),
             to,
             sha256: fields.text("sha256"),
             content: fields.bytes("content").map(<[u8]>::to_vec),
@@ -211,7 +211,8 @@ pub fn parent(path: &str) -> &str {
     }
 }
 
-fn placed(resource: &dyn Resource, problem: Problem) -> Problem {
+/// A problem at the place of `resource`.
+pub fn placed(resource: &dyn Resource, problem: Problem) -> Problem {
     match resource.place() {
         Some(place) => problem.at(place),
         None => problem,
@@ -235,13 +236,34 @@ pub fn in_the_way(resource: &dyn Resource, here: &Type, there: &Type) -> Problem
         .help("suil removes nothing of another type: move it away on the node, or name another path")
 }
 
+/// The path that is written when `path` is: the end of its links.
+///
+/// # Errors
+/// A link leads nowhere, into a folder that is missing or in a circle.
+pub fn written<'a>(resource: &dyn Resource, path: &'a str, found: &'a Found) -> Result<&'a str, Problem> {
+    match (&found.kind, &found.real) {
+        (Type::Link, Some(real)) => Ok(real),
+        (Type::Link, None) => {
+            let target = found.target.as_deref().unwrap_or_default();
+            let what = format!("{} `{}`: the path is a symlink that leads nowhere", resource.kind(), resource.name());
+            Err(placed(resource, Problem::new(what)).note(format!("it points to `{target}`")))
+        }
+        _ => Ok(path),
+    }
+}
+
 /// Checks that the folder of a path is there, or that something earlier brings it. Returns what can only be judged
 /// when the operation runs.
 ///
 /// # Errors
 /// The folder is missing, or something else stands there.
-pub fn parent_is_there(resource: &dyn Resource, facts: &Facts, ahead: &Ahead) -> Result<Option<String>, Problem> {
-    let folder = parent(resource.name());
+pub fn parent_is_there(
+    resource: &dyn Resource,
+    path: &str,
+    facts: &Facts,
+    ahead: &Ahead,
+) -> Result<Option<String>, Problem> {
+    let folder = parent(path);
     let found = Found::read(facts, &request(folder, Want::Nothing)).map_err(|words| unknown(resource, &words))?;
     match found.followed().0 {
         Type::Directory => Ok(None),
@@ -270,13 +292,8 @@ pub fn removal(path: &str, kind: &Type) -> Change {
     }
 }
 
-/// Applies `change` to everything that is known about the path of `resource`, whichever way it was asked for.
-pub fn settle(facts: &mut Facts, resource: &dyn Resource, asked: &Request, change: impl Fn(&mut Fields)) {
-    settle_at(facts, resource.name(), asked, change);
-}
-
-/// [`settle`] for another path than the resource's name.
-pub fn settle_at(facts: &mut Facts, path: &str, asked: &Request, change: impl Fn(&mut Fields)) {
+/// Applies `change` to everything that is known about `path`, whichever way it was asked for.
+pub fn settle(facts: &mut Facts, path: &str, asked: &Request, change: impl Fn(&mut Fields)) {
     if facts.get(asked).is_none() {
         facts.insert(asked.clone(), Answer::Known(Fields::of([("type", "missing")])));
     }

@@ -340,6 +340,7 @@ fn watched(id: &Id) -> Option<String> {
     let (kind, name) = id.0.split_once(' ')?;
     match kind {
         "unit" => Some(format!("/etc/systemd/system/{name}")),
+        "sudoer" => Some(format!("/etc/sudoers.d/{name}")),
         // A line or a block is named by its file, and may go on with what tells it from others there.
         _ if name.starts_with('/') => Some(name.split(": ").next().unwrap_or(name).to_owned()),
         _ => None,

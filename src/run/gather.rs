@@ -108,7 +108,11 @@ async fn one(setup: &Setup, entry: Entry, options: &Options, watch: &dyn Watch) 
     Ok((Ready { node, session, intent, facts, collected, entry, probe: found.to_plain() }, plan))
 }
 
-async fn connect(setup: &Setup, target: &Target, intent: Option<&Intent>) -> Result<(Session, Option<Survey>), Problems> {
+async fn connect(
+    setup: &Setup,
+    target: &Target,
+    intent: Option<&Intent>,
+) -> Result<(Session, Option<Survey>), Problems> {
     let opened = match intent {
         Some(intent) => {
             let (requests, collectors) = (intent.requests(), link::collectors(&intent.parts));

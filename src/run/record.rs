@@ -56,10 +56,7 @@ impl Record {
         let folder = place(&runs, aside, &clock::folder(at))?;
         point(&runs, &folder)?;
         let events = folder.join("events.jsonl");
-        let log = fs::OpenOptions::new()
-            .append(true)
-            .open(&events)
-            .map_err(|e| Problem::io("open", &events, &e))?;
+        let log = fs::OpenOptions::new().append(true).open(&events).map_err(|e| Problem::io("open", &events, &e))?;
         Ok(Record { folder, mask: mask.clone(), events: Mutex::new(log) })
     }
 

@@ -4,7 +4,7 @@ use super::{Paint, text};
 use crate::base::problem::{self, Kind};
 use crate::base::{Mask, Place, Problem};
 
-/// How many columns of a source line are shown; a longer one is cut around the caret.
+/// How many columns of a source line are shown where the screen does not say; a longer one is cut around the caret.
 const SOURCE: usize = 100;
 
 /// What the process tells its caller.
@@ -29,6 +29,13 @@ impl From<Exit> for std::process::ExitCode {
 
 /// Renders one problem; every line ends in a line end.
 pub fn render(problem: &Problem, mask: &Mask, paint: Paint) -> String {
+    let screen = console::Term::stderr();
+    let columns = if screen.is_term() { screen.size().1.into() } else { usize::MAX };
+    render_in(columns, problem, mask, paint)
+}
+
+/// Renders one problem for a screen of so many columns.
+fn render_in(columns: usize, problem: &Problem, mask: &Mask, paint: Paint) -> String {
     let show = |text: &str| text::clean_lines(&mask.apply(text));
     let mut out = String::new();
     let first = match problem.kind {
@@ -38,7 +45,7 @@ pub fn render(problem: &Problem, mask: &Mask, paint: Paint) -> String {
     line(&mut out, &first);
     let expected = problem.expected.as_deref().map(show);
     match (problem.place, expected) {
-        (Some(place), expected) => source(&mut out, place, expected.as_deref(), mask, paint),
+        (Some(place), expected) => source(&mut out, columns, place, expected.as_deref(), mask, paint),
         (None, Some(expected)) => labelled(&mut out, "note", &expected, paint),
         (None, None) => {}
     }
@@ -53,7 +60,7 @@ pub fn render(problem: &Problem, mask: &Mask, paint: Paint) -> String {
 }
 
 /// `--> file:line:column`, then the line itself with a caret under what is meant.
-fn source(out: &mut String, place: Place, expected: Option<&str>, mask: &Mask, paint: Paint) {
+fn source(out: &mut String, columns: usize, place: Place, expected: Option<&str>, mask: &Mask, paint: Paint) {
     let number = place.line.to_string();
     let pad = " ".repeat(number.len());
     line(out, &format!("{pad}{} {}", paint.quiet("-->"), text::clean(&place.to_string())));
@@ -71,9 +78,9 @@ fn source(out: &mut String, place: Place, expected: Option<&str>, mask: &Mask, p
     let piece = |from: usize, to: usize| -> String { chars.iter().take(to).skip(from).collect::<String>() };
     let (before, marked, after) = (piece(0, start), piece(start, end), piece(end, chars.len()));
     let before = text::clean(&before);
-    // A character order mark is no column that anybody sees.
     let marked = text::clean(&marked);
-    let (before, marked, after) = window(before, marked, text::clean(&after));
+    let room = SOURCE.min(columns.saturating_sub(number.len() + 3).max(40));
+    let (before, marked, after) = window(room, before, marked, text::clean(&after));
     let caret = "^".repeat(text::width(&marked).max(1));
     let caret = match expected {
         Some(expected) => format!("{} {expected}", paint.bad(&caret)),
@@ -90,13 +97,13 @@ fn source(out: &mut String, place: Place, expected: Option<&str>, mask: &Mask, p
 }
 
 /// Cuts a long line so that the marked part stays in sight.
-fn window(before: String, marked: String, after: String) -> (String, String, String) {
+fn window(room: usize, before: String, marked: String, after: String) -> (String, String, String) {
     let whole = text::width(&before) + text::width(&marked) + text::width(&after);
-    if whole <= SOURCE {
+    if whole <= room {
         return (before, marked, after);
     }
-    let marked = text::cut(&marked, SOURCE * 6 / 10);
-    let room = SOURCE - text::width(&marked);
+    let marked = text::cut(&marked, room * 6 / 10);
+    let room = room - text::width(&marked);
     // Half of the room stands before the caret, unless less is needed there.
     let lead = text::width(&before).min(room / 2);
     let before = if lead < text::width(&before) {

@@ -11,7 +11,7 @@ fn at(path: &str, line: u32, column: u32, width: u32, text: &str) -> Place {
 }
 
 fn plain(problem: &Problem) -> String {
-    render(problem, &Mask::new(), Paint::OFF)
+    render_in(usize::MAX, problem, &Mask::new(), Paint::OFF)
 }
 
 #[test]
@@ -124,6 +124,15 @@ fn a_long_line_is_cut_around_the_caret() {
     let shown = plain(&Problem::new("x").at(at("a.yaml", 1, 301, 3, &text)));
     let want = format!("1 | …{}BAD{}…\n  | {}^^^\n", "a".repeat(47), "z".repeat(48), " ".repeat(48));
     assert!(shown.ends_with(&want), "{shown}");
+}
+
+#[test]
+fn a_narrow_screen_gets_a_shorter_line() {
+    let text = format!("key: {}", "a".repeat(300));
+    let problem = Problem::new("x").at(at("a.yaml", 1, 6, 300, &text));
+    let shown = render_in(60, &problem, &Mask::new(), Paint::OFF);
+    assert!(shown.lines().all(|line| text::width(line) <= 60), "{shown}");
+    assert!(shown.contains("1 | key: aaa"), "{shown}");
 }
 
 #[test]

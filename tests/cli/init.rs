@@ -12,6 +12,7 @@ made a workspace in ws:
   modules/greeting/code/config.star
   modules/greeting/code/main.star
   modules/greeting/templates/greeting.txt.j2
+  modules/greeting/tests/greeting.yaml
 next: cd ws && suil apply --role example --dry-run
 ";
     room.run(&["init", "ws"]).is(0, want, "");

@@ -29,7 +29,7 @@ help: did you mean `yaml`? `suil init --help` lists what there is
 
 #[test]
 fn without_a_terminal_no_list_is_shown() {
-    let want = "suil: there is no terminal to pick roles on\nhelp: name them: `suil apply --role ROLE`\n";
+    let want = "suil: there is no terminal to ask \"Roles\" on\nhelp: name them: `suil apply --role ROLE`\n";
     Room::new().run(&[]).is(64, "", want);
 }
 

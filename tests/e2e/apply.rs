@@ -91,7 +91,10 @@ fn a_second_apply_does_nothing_and_a_spoiled_file_is_repaired() {
     assert_eq!(planned(&dry.stdout), performed(&workspace.read(".runs/latest/events.jsonl")), "the plan is the truth");
     for node in NODES {
         assert_eq!(workspace.outcome(node), "done");
-        assert_eq!(on(node, "cat /etc/e2e/noted; stat -c %a /etc/e2e/svc.conf; id -u e2e"), "greeting = hello\nsize = 64\n640\n4711\n");
+        assert_eq!(
+            on(node, "cat /etc/e2e/noted; stat -c %a /etc/e2e/svc.conf; id -u e2e"),
+            "greeting = hello\nsize = 64\n640\n4711\n"
+        );
         assert_eq!(on(node, "systemctl is-active fleet-svc; systemctl is-enabled fleet-svc"), "active\nenabled\n");
         on(node, "touch /root/before");
     }
@@ -99,8 +102,11 @@ fn a_second_apply_does_nothing_and_a_spoiled_file_is_repaired() {
     assert_eq!(performed(&workspace.read(".runs/latest/events.jsonl")), Vec::<String>::new());
     for node in NODES {
         assert_eq!(workspace.outcome(node), "nothing to do");
-        let touched = on(node, "find /etc /usr /opt /srv /var/lib /home /root -xdev -newer /root/before \
-             ! -path '/var/lib/systemd/*' ! -path '/var/lib/private*' ! -name before ! -path /root ! -path '/var/lib/sudo*' ! -path '/home/*/.bash_history'");
+        let touched = on(
+            node,
+            "find /etc /usr /opt /srv /var/lib /home /root -xdev -newer /root/before \
+             ! -path '/var/lib/systemd/*' ! -path '/var/lib/private*' ! -name before ! -path /root ! -path '/var/lib/sudo*' ! -path '/home/*/.bash_history'",
+        );
         assert_eq!(touched, "", "a second apply touches nothing on {node}");
     }
     on("debian2", "echo spoiled >/etc/e2e/svc.conf; chmod 0666 /etc/e2e/svc.conf");
@@ -110,7 +116,10 @@ fn a_second_apply_does_nothing_and_a_spoiled_file_is_repaired() {
         assert!(found.stdout.contains(word), "{word} in\n{}", found.stdout);
     }
     workspace.suil(&["apply", "--role", "web", "--confirm"]).expect(0);
-    assert_eq!(on("debian2", "cat /etc/e2e/svc.conf; stat -c %a /etc/e2e/svc.conf"), "greeting = hello\nsize = 64\n640\n");
+    assert_eq!(
+        on("debian2", "cat /etc/e2e/svc.conf; stat -c %a /etc/e2e/svc.conf"),
+        "greeting = hello\nsize = 64\n640\n"
+    );
     assert_eq!(on("redhat1", "systemctl is-active fleet-svc"), "active\n");
     assert_eq!((workspace.outcome("debian1"), workspace.outcome("debian2")), ("nothing to do".into(), "done".into()));
 }
@@ -135,7 +144,10 @@ fn a_changed_file_restarts_its_service_once_and_the_next_run_does_nothing() {
 #[ignore = "needs the fleet"]
 fn a_stopped_sshd_is_reported_while_the_others_are_applied() {
     let workspace = workspace();
-    on("debian2", "systemctl stop ssh ssh.socket sshd 2>/dev/null; systemd-run --on-active=25 systemctl start ssh; true");
+    on(
+        "debian2",
+        "systemctl stop ssh ssh.socket sshd 2>/dev/null; systemd-run --on-active=25 systemctl start ssh; true",
+    );
     let ran = workspace.suil(&["apply", "--role", "web", "--confirm"]).expect(1);
     assert_eq!(workspace.outcome("debian2"), "not reached");
     for node in ["debian1", "debian3", "redhat1"] {

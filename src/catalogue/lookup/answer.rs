@@ -130,11 +130,11 @@ impl Answers {
         let value = match top {
             "role" => Some(text::plain(&card.role, card.role_place)),
             "modules" => {
-                let stack = workspace.view(&card)?;
+                let stack = card.view(workspace)?;
                 let names = stack.modules.iter().map(|name| text::plain(name, card.role_place)).collect();
                 Some(Value { kind: Kind::List(Arc::new(names)), place: card.role_place })
             }
-            _ => workspace.view(&card)?.slice(workspace, node, top)?,
+            _ => card.view(workspace)?.slice(workspace, node, top)?,
         };
         self.slices.entry(top.to_owned()).or_default().insert(card.number, value.clone());
         Ok(value)

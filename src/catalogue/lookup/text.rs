@@ -140,3 +140,15 @@ pub fn from_plain(value: &Plain, place: Place) -> Value {
     };
     Value { kind, place }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_format_fills_its_names_and_keeps_doubled_braces() {
+        let filled = |format: &str| fill(format, "v{node}", "n", "r");
+        assert_eq!(filled("{{{value}}} {node}:{role} {{x}}"), "{v{node}} n:r {x}");
+        assert_eq!(filled("ü{value}}}"), "üv{node}}");
+    }
+}

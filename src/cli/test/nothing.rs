@@ -1,15 +1,30 @@
 //! What a node answers about a thing that is not there.
 
-use crate::resource::{Answer, Facts, Fields, Request};
+use crate::resource::{Answer, Facts, Fields, Request, Resource};
+use std::collections::BTreeSet;
+use std::sync::Arc;
 
-/// Answers every request as a node of this family would where nothing is there yet.
-pub fn answer(facts: &mut Facts, requests: impl IntoIterator<Item = Request>) {
-    for request in requests {
+/// Answers every request of the resources as a node of this family would where none of them is there yet. The
+/// folders that they stand in are there, unless they are resources themselves.
+pub fn answer(facts: &mut Facts, resources: &[Arc<dyn Resource>]) {
+    let own: BTreeSet<&str> = resources.iter().map(|resource| resource.name()).collect();
+    for request in resources.iter().flat_map(|resource| resource.requests()) {
         if facts.get(&request).is_none() {
-            let fields = fields(&request, &facts.family);
+            let around =
+                request.kind == "path" && request.args.first().is_some_and(|path| !own.contains(path.as_str()));
+            let fields = if around { folder() } else { fields(&request, &facts.family) };
             facts.insert(request, Answer::Known(fields));
         }
     }
+}
+
+fn folder() -> Fields {
+    let access = [("mode", "0755"), ("uid", "0"), ("gid", "0"), ("owner", "root"), ("group", "root")];
+    let mut fields = Fields::of(access);
+    for (name, value) in [("type", "directory"), ("me_uid", "0"), ("me_gid", "0")] {
+        fields.set(name, value);
+    }
+    fields
 }
 
 fn fields(request: &Request, family: &str) -> Fields {

@@ -4,6 +4,7 @@ use super::case::{Case, Described};
 use super::nothing;
 use crate::base::{Place, Plain, Problem, Problems, digest};
 use crate::module::{Config, Module};
+use crate::plan::intent::seen;
 use crate::plan::order;
 use crate::plan::want::Want;
 use crate::resource::{self, Answer, Content, Facts, Resource};
@@ -42,7 +43,7 @@ fn perform(module: &Module, case: &Case) -> Result<Problems, Problems> {
         problems.extend(compare_texts(case, "operation", wanted, &titles));
     }
     if let Some(wanted) = &case.check {
-        let seen = case.collected.clone().unwrap_or_else(Plain::map);
+        let seen = seen(&resources, &left, case.collected.as_ref());
         let found: Vec<String> = module.check(&config, &seen)?.into_iter().map(|p| p.what).collect();
         let prefix = format!("module `{}`: ", case.module);
         let found: Vec<String> =
@@ -61,7 +62,7 @@ fn plan(
     resources: &[Arc<dyn Resource>],
     facts: &Facts,
 ) -> Result<(Vec<String>, Facts), Problems> {
-    let seen = case.collected.clone().unwrap_or_else(Plain::map);
+    let seen = seen(resources, facts, case.collected.as_ref());
     let queued = module.deploy(config, &seen, case.force)?.into_iter().map(|queued| queued.change).collect();
     let want = Want {
         module: case.module.clone(),
@@ -105,7 +106,7 @@ fn facts(case: &Case, described: &[Described], resources: &[Arc<dyn Resource>]) 
     let mut facts = Facts::default();
     facts.family = case.header.family.clone().unwrap_or_default();
     facts.ssh_user.clone_from(&case.header.ssh_user);
-    nothing::answer(&mut facts, resources.iter().flat_map(|resource| resource.requests()));
+    nothing::answer(&mut facts, resources);
     let mut problems = Problems::new();
     for thing in described {
         if thing.unknown {
@@ -117,7 +118,7 @@ fn facts(case: &Case, described: &[Described], resources: &[Arc<dyn Resource>]) 
         }
         match built(thing) {
             Ok(there) => {
-                nothing::answer(&mut facts, there.requests());
+                nothing::answer(&mut facts, std::slice::from_ref(&there));
                 there.settle(&mut facts);
             }
             Err(problem) => problems.push(problem),

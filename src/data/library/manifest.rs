@@ -51,17 +51,13 @@ impl Manifest {
         if problems.is_empty() { Ok(Some(manifest)) } else { Err(problems) }
     }
 
-    pub fn declares(&self, name: &str) -> bool {
-        self.modules.contains_key(name)
-    }
-
     fn repo(&mut self, entry: &Value, problems: &mut Problems) {
         if entry.map().is_none() {
             return problems.push(wrong("an entry of `repos`", entry, EXAMPLE));
         }
         known_keys(entry, &["repo", "modules"], problems);
         let repo = match entry.get("repo") {
-            Some(value) => value.as_str().filter(|repo| is_source(repo)).map(str::to_owned).or_else(|| {
+            Some(value) => value.as_str().filter(|repo| !repo.is_empty()).map(str::to_owned).or_else(|| {
                 let expected = "expected `local`, or the address of a git or http source";
                 problems.push(wrong("`repo`", value, expected));
                 None
@@ -99,7 +95,11 @@ impl Manifest {
             (_, true) => problems.push(wrong("`modules`", modules, "expected a list of module names")),
             (_, false) => {
                 let expected = "expected a version for each name, as in `modules: {nginx: '1.4.0'}`";
-                problems.push(wrong("`modules`", modules, expected));
+                let problem = wrong("`modules`", modules, expected);
+                problems.push(match nearest("local", [repo.as_str()]) {
+                    Some(_) => problem.help("did you mean `repo: local`?"),
+                    None => problem,
+                });
             }
         }
     }
@@ -124,10 +124,6 @@ fn version(value: &Value) -> Option<String> {
         Some(_) => None,
         None => version(value.get("version")?),
     }
-}
-
-fn is_source(repo: &str) -> bool {
-    repo == "local" || repo.contains("://") || repo.contains('@') || repo.ends_with(".git")
 }
 
 fn no_repos(place: Place) -> Problem {

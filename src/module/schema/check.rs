@@ -285,7 +285,7 @@ impl<'a, 'r> Check<'a, 'r> {
             (Kind::String { pattern, length }, _) => {
                 let count = text.chars().count() as i64;
                 if !length.has(count) {
-                    let words = format!("expected a string{} characters, found {count}", length.words());
+                    let words = format!("expected a string{}, found {count}", length.count("character"));
                     let problem = self.problem("is too short or too long").at(value.place).expected(words);
                     self.problems.push(ruled(problem, field));
                     return None;
@@ -334,7 +334,7 @@ impl<'a, 'r> Check<'a, 'r> {
     fn list(&mut self, field: &Field, value: &Value, item: &Field, length: Range<i64>, unique: bool) -> Option<Both> {
         let Some(items) = value.list() else { return self.mistyped(field, value) };
         if !length.has(items.len() as i64) {
-            let words = format!("expected a list{} items, found {}", length.words(), items.len());
+            let words = format!("expected a list{}, found {}", length.count("item"), items.len());
             let problem = self.problem("is too short or too long").at(value.place).expected(words);
             self.problems.push(ruled(problem, field));
         }
@@ -467,7 +467,21 @@ impl<'a, 'r> Check<'a, 'r> {
     fn out_of_range(&mut self, field: &Field, value: &Value, found: &Plain) -> Option<Both> {
         let words = format!("expected {}, found {}", field.kind.words(), shown(found));
         let problem = self.problem("is out of range").at(value.place).expected(words);
-        self.problems.push(ruled(problem, field));
+        let problem = ruled(problem, field);
+        let bound = match (&field.kind, found) {
+            (Kind::Int(range), Plain::Int(n)) => {
+                Some(if range.max.is_some_and(|max| *n > max) { "max" } else { "min" })
+            }
+            (Kind::Float(range), Plain::Float(x)) => {
+                Some(if range.max.is_some_and(|max| *x > max) { "max" } else { "min" })
+            }
+            _ => None,
+        };
+        self.problems.push(match bound {
+            Some("max") => problem.help("take another value, or raise `max` in the rule"),
+            Some(_) => problem.help("take another value, or lower `min` in the rule"),
+            None => problem,
+        });
         None
     }
 

@@ -3,6 +3,8 @@
 pub mod check;
 mod json;
 pub mod star;
+#[cfg(test)]
+mod tests;
 pub mod text;
 
 use crate::base::{Place, Plain};
@@ -68,6 +70,17 @@ impl<T: PartialOrd + Copy + std::fmt::Display> Range<T> {
             (Some(min), None) => format!(" of at least {min}"),
             (None, Some(max)) => format!(" of at most {max}"),
             (None, None) => String::new(),
+        }
+    }
+}
+
+impl Range<i64> {
+    /// ` of at least 2 items`
+    pub fn count(&self, noun: &str) -> String {
+        match self.max.or(self.min) {
+            None => String::new(),
+            Some(1) => format!("{} {noun}", self.words()),
+            Some(_) => format!("{} {noun}s", self.words()),
         }
     }
 }

@@ -1,5 +1,6 @@
 //! The arguments of one call, checked with messages that name what the function knows.
 
+use super::value::type_name;
 use crate::base::nearest::nearest;
 use crate::base::{Place, Problem};
 use indexmap::IndexMap;
@@ -66,7 +67,7 @@ impl<'v> Arguments<'v> {
     pub fn typed<T>(
         &mut self,
         name: &'static str,
-        type_name: &str,
+        expected: &str,
         unpack: impl FnOnce(Value<'v>) -> Option<T>,
     ) -> Result<Option<T>, Problem> {
         match self.take(name) {
@@ -75,8 +76,8 @@ impl<'v> Arguments<'v> {
             Some(value) => match unpack(value) {
                 Some(it) => Ok(Some(it)),
                 None => Err(self
-                    .problem(format_args!("`{name}` is {}", value.get_type()))
-                    .expected(format!("expected {type_name}"))),
+                    .problem(format_args!("`{name}` is {}", type_name(value)))
+                    .expected(format!("expected {expected}"))),
             },
         }
     }

@@ -6,12 +6,10 @@ use super::compile::{Program, safe};
 use super::deploy::Queued;
 use super::error::{Texts, problems};
 use super::limit::{caught, limit};
-use super::record::as_dict;
 use super::thing::Thing;
-use super::value::{alloc, to_plain};
+use super::value::{alloc, to_plain, type_name};
 use crate::base::{Place, Plain, Problem, Problems};
-use crate::module::kinds::Build;
-use crate::module::{Config, Inner};
+use crate::module::{Build, Config, Inner};
 use crate::resource::{Content, Resource};
 use starlark::any::ProvidesStaticType;
 use starlark::environment::Module;
@@ -95,7 +93,7 @@ impl Context {
         {
             vars.set("suil", header.clone());
         }
-        self.inner.render(name, &vars, self.config.node())
+        self.inner.render(name, &vars)
     }
 }
 
@@ -153,10 +151,15 @@ pub fn call(
             Ok(Some(Called { answer, queued: context.queued.take() }))
         })
     });
-    match result {
-        Ok(result) => result.map_err(|problems: Problems| inner.told(problems, function, config)),
-        Err(panic) => Err(inner.told(vec![panic], function, config)),
-    }
+    let result = result.unwrap_or_else(|panic| Err(panic.into()));
+    result.map_err(|mut problems: Problems| {
+        // What no statement stands for (a limit, the value returned) is shown at the function itself.
+        let main = inner.files.shown(crate::module::MAIN).display().to_string();
+        for problem in problems.iter_mut().filter(|problem| problem.place.is_none()) {
+            problem.place = program.texts.definition(&main, function);
+        }
+        inner.told(problems, function, config)
+    })
 }
 
 fn read(inner: &Inner, function: &str, value: Value, wanted: Wanted) -> Result<Answer, Problem> {
@@ -192,7 +195,6 @@ fn flatten(value: Value, depth: usize, out: &mut Vec<Arc<dyn Resource>>) -> Resu
         Some(items) if depth > 0 => items.into_iter().try_for_each(|item| flatten(item, depth - 1, out)),
         // `x if condition else None` inside the list.
         _ if value.is_none() => Ok(()),
-        _ if as_dict(value).is_some() => Err("a mapping among them".to_owned()),
-        _ => Err(format!("a {} among them", value.get_type())),
+        _ => Err(type_name(value)),
     }
 }

@@ -32,7 +32,7 @@ fn globals() -> &'static Globals {
             LibraryExtension::Partial,
             LibraryExtension::Json,
         ]);
-        for kind in crate::module::kinds::KINDS {
+        for kind in crate::resource::KINDS {
             builder.set(kind, Builtin { name: kind, body: thing::declare });
         }
         types::add(&mut builder);

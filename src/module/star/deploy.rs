@@ -3,6 +3,7 @@
 use super::arguments::Arguments;
 use super::builtin::{Body, Builtin, Here};
 use super::call::Context;
+use super::value::type_name;
 use crate::base::{Place, Problem, Problems, shell};
 use crate::resource::{Action, Change, Content, Diff, TextDiff, Upload, Verb};
 use starlark::environment::GlobalsBuilder;
@@ -44,7 +45,7 @@ fn run<'v>(mut args: Arguments<'v>, here: Here<'v, '_>) -> Result<Value<'v>, Pro
         }
         _ => {
             return Err(args
-                .problem(format_args!("its script is {}", given.get_type()))
+                .problem(format_args!("its script is {}", type_name(given)))
                 .expected("expected a string, or a list of words")
                 .into());
         }
@@ -87,7 +88,7 @@ fn put<'v>(mut args: Arguments<'v>, here: Here<'v, '_>) -> Result<Value<'v>, Pro
     let content = match args.next_or_none("content").filter(|v| !v.is_none()) {
         Some(value) => match value.unpack_str() {
             Some(text) => Content::Bytes(Arc::from(text.as_bytes())),
-            None => return Err(args.problem(format_args!("its content is {}", value.get_type())).into()),
+            None => return Err(args.problem(format_args!("its content is {}", type_name(value))).into()),
         },
         None => match (args.text("source")?, args.text("template")?) {
             (Some(source), _) => context.source(&source).map_err(|p| super::thing::at(p, &args))?,

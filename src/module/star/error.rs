@@ -19,6 +19,14 @@ impl Texts {
         *known.entry(shown.to_owned()).or_insert_with(|| FileId::new(shown, text))
     }
 
+    /// The place of `def <function>(` in a text, for problems with what the function returns.
+    pub fn definition(&self, shown: &str, function: &str) -> Option<Place> {
+        let file = *self.0.lock().unwrap_or_else(|e| e.into_inner()).get(shown)?;
+        let start = format!("def {function}(");
+        let line = file.text().lines().position(|line| line.starts_with(&start))?;
+        Some(Place { file, line: line as u32 + 1, column: 5, width: function.chars().count() as u32 })
+    }
+
     /// The place of a stretch of source.
     pub fn place(&self, span: &FileSpan) -> Option<Place> {
         let file = *self.0.lock().unwrap_or_else(|e| e.into_inner()).get(span.filename())?;
@@ -100,10 +108,11 @@ fn own_words(module: &str, error: &starlark::Error) -> Problem {
         help = Some(format!("did you mean {after}"));
         what = before.to_owned();
     }
-    if what.starts_with("Tick count limit") || what.contains("tick count") {
+    // The interpreter's own words for its limits name numbers that the author cannot change.
+    if what.contains("duration limit") {
         what = "its code runs without end".to_owned();
         help = Some("look for a loop or a recursion that grows".to_owned());
-    } else if what.to_lowercase().contains("heap") && what.to_lowercase().contains("limit") {
+    } else if what.to_lowercase().contains("heap") && what.contains("limit") {
         what = "its code uses too much memory".to_owned();
         help = Some("look for a list or a string that grows in a loop".to_owned());
     }

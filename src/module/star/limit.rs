@@ -1,13 +1,14 @@
 //! Limits on module code, and the wall that a panic of the interpreter stops at.
 
 use crate::base::Problem;
-use starlark::eval::Evaluator;
+use starlark::codemap::FileSpanRef;
+use starlark::eval::{BeforeStmtFunc, BeforeStmtFuncDyn, Evaluator};
 use std::cell::Cell;
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::Once;
 
 /// Function calls and loop turns of one evaluation. A module with a thousand resources needs some ten thousand.
-const STEPS: u64 = 20_000_000;
+const STEPS: u64 = 1_000_000;
 /// Memory of one evaluation.
 const HEAP: usize = 256 << 20;
 /// Calls inside calls.
@@ -19,7 +20,38 @@ pub fn limit(eval: &mut Evaluator) {
     let _ = eval.set_max_tick_count(STEPS);
     let _ = eval.set_max_heap_size(HEAP);
     let _ = eval.set_max_callstack_size(DEPTH);
+    // The interpreter looks at the heap every thousand steps, and a list that doubles needs thirty for all of memory.
+    eval.before_stmt_for_dap(BeforeStmtFunc::from_dyn(Box::new(Watch)));
 }
+
+/// Looks at the heap before every statement.
+struct Watch;
+
+impl<'e> BeforeStmtFuncDyn<'e> for Watch {
+    fn call<'v>(
+        &mut self,
+        _span: FileSpanRef,
+        _continued: bool,
+        eval: &mut Evaluator<'v, '_, 'e>,
+    ) -> starlark::Result<()> {
+        match eval.heap().allocated_bytes() > HEAP {
+            true => Err(starlark::Error::new_other(TooLarge)),
+            false => Ok(()),
+        }
+    }
+}
+
+/// The words are those of the interpreter's own limit, so that both read alike to the author.
+#[derive(Debug)]
+struct TooLarge;
+
+impl std::fmt::Display for TooLarge {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("heap limit exceeded")
+    }
+}
+
+impl std::error::Error for TooLarge {}
 
 thread_local! {
     static INSIDE: Cell<bool> = const { Cell::new(false) };

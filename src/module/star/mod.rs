@@ -19,7 +19,7 @@ mod value;
 pub(super) use arguments::Arguments;
 pub(super) use builtin::{Builtin, Here};
 pub(super) use call::{Answer, Called, Wanted, call};
-pub(super) use compile::{Program, compile};
+pub(super) use compile::{Program, compile, safe};
 pub(super) use error::Texts;
 pub(super) use namespace::Namespace;
 pub(super) use value::to_plain;

@@ -91,15 +91,26 @@ fn errors_stand_at_what_the_author_wrote() {
         ),
         ("return file(\"/x\", source = \"../x\")", "module `app`: source `../x` leaves the module\n"),
         ("return file(\"/x\", content = \"a\", source = \"b\")", "`file`: `content` and `source` are given together\n"),
-        ("return 3", "module `app`: `resources()` returns a int among them\n"),
+        (
+            "return 3",
+            "module `app`: `resources()` returns a number\n  at modules/app/code/main.star:1:5\n  expected a list of resources\n",
+        ),
         ("file(\"/x\")", "module `app`: `resources()` returns nothing\n"),
         ("for i in range(1000000000): pass", "module `app`: its code runs without end\n"),
+        ("return [file(\"/x\"), {}]", "module `app`: `resources()` returns a mapping\n"),
+        (
+            "return file(\"/x\", mode = len)",
+            "`file`: `mode` cannot be a function\n  at modules/app/code/main.star:2:12\n",
+        ),
+        ("return file(3)", "`file`: its name is a number\n"),
+        ("return file()", "`file`: its name is missing\n"),
+        ("def f(n): return f(n + 1)\n    return f(1)", "module `app`: "),
         ("x = [1]\n    for i in range(60): x = x + x", "module `app`: its code"),
     ] {
         let main = format!("def resources(config):\n    {body}\n");
         let found = declared(&main, "").expect_err(body);
         assert!(found.starts_with(want), "{body}\n{found}");
-        eprintln!("{found}");
+        assert!(found.contains("  at modules/app/code/main.star:"), "{found}");
     }
 }
 

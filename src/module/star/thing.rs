@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 use super::arguments::Arguments;
 use super::builtin::Here;
-use super::value::to_plain;
+use super::value::{to_plain, type_name};
 
 #[derive(Debug, Clone, ProvidesStaticType, NoSerialize, StarlarkPagablePanic, Allocative)]
 pub struct Thing {
@@ -37,9 +37,11 @@ impl<'v> StarlarkValue<'v> for Thing {
     }
 }
 
-/// The kinds whose content may come from `content`, `source` or `template`. For the others `source` is an attribute
-/// like any other: a URL, a device.
-const WITH_CONTENT: [&str; 6] = ["file", "block", "unit", "timer", "sudoer", "cron"];
+/// True for a kind that knows `content`: there `source` and `template` are other ways to give it. For the other kinds
+/// `source` is an attribute like any other: a URL, a device.
+fn has_content(kind: &str) -> bool {
+    crate::resource::build::kind(kind).is_some_and(|kind| kind.attributes.contains(&"content"))
+}
 
 /// Declares one resource or, where several names are given, one for each.
 pub fn declare<'v>(mut args: Arguments<'v>, here: Here<'v, '_>) -> Result<Value<'v>, Problems> {
@@ -101,7 +103,7 @@ fn names(args: &mut Arguments) -> Result<(Vec<String>, bool), Problem> {
                 Some(text) => names.push(text.to_owned()),
                 None => {
                     return Err(args
-                        .problem(format_args!("its name is {}", item.get_type()))
+                        .problem(format_args!("its name is {}", type_name(item)))
                         .expected("expected a string"));
                 }
             }
@@ -115,7 +117,7 @@ fn names(args: &mut Arguments) -> Result<(Vec<String>, bool), Problem> {
 
 fn content<'v>(kind: &str, args: &mut Arguments<'v>, here: &Here<'v, '_>) -> Result<Option<Content>, Problems> {
     let Some(context) = here.context else { return Ok(None) };
-    if !WITH_CONTENT.contains(&kind) {
+    if !has_content(kind) {
         return Ok(None);
     }
     let given = |name: &str| args.named.get(name).is_some_and(|v| !v.is_none());

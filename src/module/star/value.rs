@@ -78,7 +78,20 @@ fn read(value: Value, depth: usize) -> Result<Plain, String> {
     }
     match value.get_type() {
         "int" => Err("a number beyond 64 bits".to_owned()),
-        other => Err(format!("a {other}")),
+        _ => Err(type_name(value)),
+    }
+}
+
+/// The word a person uses for the type.
+pub fn type_name(value: Value) -> String {
+    match value.get_type() {
+        "NoneType" => "nothing".to_owned(),
+        "bool" => "a boolean".to_owned(),
+        "int" | "float" => "a number".to_owned(),
+        "string" => "a string".to_owned(),
+        "list" | "tuple" => "a list".to_owned(),
+        "dict" | "mapping" | "struct" => "a mapping".to_owned(),
+        other => format!("a {other}"),
     }
 }
 

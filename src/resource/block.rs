@@ -1,0 +1,133 @@
+//! `block`: a marked block of lines in a file that others own too.
+
+use super::edit::{Edit, Rewrite, joined, lines};
+use super::*;
+use crate::base::shell;
+use crate::common_methods;
+
+pub const KIND: Kind = Kind {
+    name: "block",
+    attributes: &["marker", "content", "comment", "at", "ensure", "validate", "create"],
+    build,
+    join: None,
+};
+
+#[derive(Debug)]
+struct Block {
+    common: Common,
+    edit: Edit,
+    begin: String,
+    end: String,
+    content: Vec<u8>,
+    start: bool,
+    present: bool,
+}
+
+fn build(from: &Attributes<'_>) -> Result<Arc<dyn Resource>, Problem> {
+    let present = from.present()?;
+    let edit = Edit::read(from)?;
+    let marker = from.line("marker")?.unwrap_or_else(|| "suil".to_owned());
+    let comment = from.line("comment")?.unwrap_or_else(|| "#".to_owned());
+    let content = match (&from.content, from.text("content")?) {
+        (Some(Content::Bytes(bytes)), _) => bytes.to_vec(),
+        (Some(Content::File { .. }), _) => {
+            return Err(from.problem("a block cannot be streamed").expected("expected a short text"));
+        }
+        (None, Some(text)) => text.into_bytes(),
+        (None, None) if present => {
+            return Err(from.problem("`content` is missing").expected("expected the lines of the block"));
+        }
+        (None, None) => Vec::new(),
+    };
+    let (begin, end) = (format!("{comment} BEGIN {marker}"), format!("{comment} END {marker}"));
+    if lines(&content).0.iter().any(|line| *line == begin.as_bytes() || *line == end.as_bytes()) {
+        return Err(from.problem("its content holds its own marker").expected("expected another `marker`"));
+    }
+    Ok(Arc::new(Block {
+        common: from.common(format!("{}: {marker}", edit.path))?,
+        start: from.choice("at", &["end", "start"])? == "start",
+        edit,
+        begin,
+        end,
+        content,
+        present,
+    }))
+}
+
+impl Resource for Block {
+    common_methods!("block");
+
+    fn requests(&self) -> Vec<Request> {
+        self.edit.requests()
+    }
+
+    fn wanted(&self) -> Plain {
+        let mut wanted = Plain::map();
+        wanted.set("path", &self.edit.path);
+        wanted.set("ensure", if self.present { "present" } else { "absent" });
+        if self.present {
+            wanted.set("sha256", crate::base::digest::sha256(&self.content));
+        }
+        wanted
+    }
+
+    fn compare(&self, facts: &Facts, ahead: &Ahead, force: bool) -> Result<Vec<Change>, Problem> {
+        self.edit.compare(self, facts, ahead, force)
+    }
+
+    fn claim(&self) -> Option<(&str, Claim)> {
+        Some((&self.edit.path, Claim::Part))
+    }
+
+    fn settle(&self, facts: &mut Facts) {
+        self.edit.settle(self, facts);
+    }
+}
+
+impl Rewrite for Block {
+    fn rewrite(&self, before: &[u8]) -> Result<Vec<u8>, String> {
+        let (there, line_end) = lines(before);
+        let (begin, end) = (self.begin.as_bytes(), self.end.as_bytes());
+        let (wanted, _) = lines(&self.content);
+        let wanted: Vec<&[u8]> = match self.present {
+            true => [begin].into_iter().chain(wanted).chain([end]).collect(),
+            false => Vec::new(),
+        };
+        let from = there.iter().position(|line| *line == begin);
+        let to = there.iter().position(|line| *line == end);
+        let (head, tail) = match (from, to) {
+            (Some(from), Some(to)) if from < to => (there.get(..from), there.get(to + 1..)),
+            (None, None) if !self.present => return Ok(before.to_vec()),
+            (None, None) if self.start => (None, Some(there.as_slice())),
+            (None, None) => (Some(there.as_slice()), None),
+            _ => {
+                let path = &self.edit.path;
+                return Err(format!(
+                    "`{path}` has only one of `{}` and `{}`, or in the wrong order",
+                    self.begin, self.end
+                ));
+            }
+        };
+        let [head, tail] = [head, tail].map(|part| part.unwrap_or_default().iter().copied());
+        let after = head.chain(wanted).chain(tail);
+        let after = joined(after, line_end);
+        // A file without a newline at its end is as good as one with it.
+        Ok(if after.strip_suffix(line_end) == Some(before) { before.to_vec() } else { after })
+    }
+
+    fn title(&self) -> String {
+        let path = &self.edit.path;
+        if self.present { format!("set a block in {path}") } else { format!("remove a block from {path}") }
+    }
+
+    fn present(&self) -> bool {
+        self.present
+    }
+
+    fn deferred(&self) -> String {
+        let content = String::from_utf8_lossy(&joined(lines(&self.content).0, b"\n")).into_owned();
+        let (present, at) = (if self.present { "present" } else { "absent" }, if self.start { "start" } else { "end" });
+        let words = [self.begin.as_str(), &self.end, &content, present, at];
+        format!("with_block {{path}} {}", shell::join(words))
+    }
+}
