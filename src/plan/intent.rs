@@ -119,13 +119,13 @@ impl Intent {
     }
 
     /// Compares the whole node with its facts and asks the modules' `deploy()` for operations.
-    pub fn plan(&self, facts: &Facts, collected: &Collected, force: &dyn Fn(&Part) -> Force) -> NodePlan {
+    pub fn plan(&self, facts: &Facts, collected: &Collected, past: &dyn Fn(&Part) -> Past) -> NodePlan {
         let mut problems = Problems::new();
         let mut warnings = Problems::new();
         let mut wants = Vec::with_capacity(self.parts.len());
         for part in &self.parts {
-            let force = force(part);
-            let mut want = part.want(force == Force::Asked);
+            let Past { force, owed } = past(part);
+            let mut want = Want { owed, ..part.want(force == Force::Asked) };
             match collected.get(&part.name) {
                 Some(Err(words)) => warnings.push(part.unknown(&self.node, words)),
                 found => {
@@ -198,6 +198,14 @@ impl Intent {
     }
 }
 
+/// What earlier runs left for a module.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Past {
+    pub force: Force,
+    /// Reactions that were asked for and not performed: the id of the resource, and why.
+    pub owed: BTreeMap<String, String>,
+}
+
 /// Why a module is told to assert everything.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Force {
@@ -238,6 +246,7 @@ impl Part {
             resources: self.resources.clone(),
             triggering: self.triggering.clone(),
             queued: Vec::new(),
+            owed: BTreeMap::new(),
             force,
         }
     }

@@ -1,14 +1,15 @@
 //! Connects to every selected node, reads its facts and plans it: everything before anything changes.
 
-use super::facts::Folder;
+use super::facts::{Folder, Recorded};
 use super::link;
 use super::watch::{Event, Watch};
 use super::{Options, Setup, Stop};
 use crate::base::{Plain, Problem, Problems};
 use crate::catalogue::{Catalogue, Entry, Probe, Workspace};
 use crate::node::{Session, Survey, Target};
-use crate::plan::{Collected, Facts, Force, Intent, NodePlan, Part, Plan};
+use crate::plan::{Collected, Facts, Force, Intent, NodePlan, Part, Past, Plan};
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use tokio::sync::Semaphore;
 
@@ -19,6 +20,8 @@ pub struct Ready {
     pub intent: Intent,
     pub facts: Facts,
     pub collected: Collected,
+    /// What earlier runs recorded of each module.
+    pub recorded: BTreeMap<String, Recorded>,
     pub entry: Entry,
     /// What the node is, as `facts/<node>/suil.yaml` keeps it.
     pub probe: Plain,
@@ -60,10 +63,10 @@ pub async fn gather(
     for (entry, task) in catalogue.entries.iter().zip(tasks) {
         let (ready, plan) = match task.await {
             Ok(Ok((ready, plan))) => (Ok(ready), plan),
-            Ok(Err(problems)) => (Err(problems), NodePlan { node: entry.name.to_string(), ..NodePlan::default() }),
+            Ok(Err(problems)) => (Err(problems.clone()), unplanned(entry, problems)),
             Err(error) => {
                 let problem = Problem::new(format!("node `{}`: suil itself failed: {error}", entry.name));
-                (Err(problem.into()), NodePlan { node: entry.name.to_string(), ..NodePlan::default() })
+                (Err(problem.clone().into()), unplanned(entry, problem.into()))
             }
         };
         let ready = ready.and_then(|ready| match plan.problems.is_empty() {
@@ -74,6 +77,10 @@ pub async fn gather(
         gathered.plan.nodes.push(plan);
     }
     gathered
+}
+
+fn unplanned(entry: &Entry, problems: Problems) -> NodePlan {
+    NodePlan { node: entry.name.to_string(), problems, ..NodePlan::default() }
 }
 
 async fn one(setup: &Setup, entry: Entry, options: &Options, watch: &dyn Watch) -> Result<(Ready, NodePlan), Problems> {
@@ -97,15 +104,18 @@ async fn one(setup: &Setup, entry: Entry, options: &Options, watch: &dyn Watch) 
             watch.event(&Event::Phase { node: &node, phase: "reading facts" });
             let collectors = link::collectors(&intent.parts);
             let survey = session.survey(&intent.requests(), &collectors).await;
-            (entry, intent, survey.map_err(|failure| Problems::from(failure.problem))?)
+            (entry, intent, survey.map_err(|failure| Problems::from(*failure.problem))?)
         }
     };
     let Survey { facts, collected } = link::known(survey, &intent);
-    let plan = intent.plan(&facts, &collected, &|part| force(part, &folder, options));
+    let recorded: BTreeMap<String, Recorded> =
+        intent.parts.iter().map(|part| (part.name.clone(), folder.recorded(&part.name))).collect();
+    let plan = intent.plan(&facts, &collected, &|part| past(part, recorded.get(&part.name), options));
     for (part, report) in intent.reports(&facts, &collected) {
-        folder.module(part, report, false, setup.vault.mask())?;
+        let also = recorded.get(&part.name).cloned().unwrap_or_default();
+        folder.module(part, report, &also, setup.vault.mask())?;
     }
-    Ok((Ready { node, session, intent, facts, collected, entry, probe: found.to_plain() }, plan))
+    Ok((Ready { node, session, intent, facts, collected, recorded, entry, probe: found.to_plain() }, plan))
 }
 
 async fn connect(
@@ -121,7 +131,7 @@ async fn connect(
         }
         None => Session::open(target, &setup.access).await.map(|session| (session, None)),
     };
-    opened.map_err(|failure| failure.problem.into())
+    opened.map_err(|failure| Problems::from(*failure.problem))
 }
 
 /// The entry again, with the OS layer that the fresh probe names.
@@ -132,14 +142,13 @@ fn rebuilt(workspace: &Workspace, node: &str, probe: Probe) -> Result<Entry, Pro
     entry.ok_or_else(|| Problem::new(format!("node `{node}` is not in the catalogue")).into())
 }
 
-fn force(part: &Part, folder: &Folder, options: &Options) -> Force {
-    if options.force {
-        return Force::Asked;
-    }
-    match folder.signature(&part.name) {
-        Some(recorded) if recorded != part.signature => Force::Changed,
+fn past(part: &Part, recorded: Option<&Recorded>, options: &Options) -> Past {
+    let force = match recorded.and_then(|recorded| recorded.signature.as_ref()) {
+        _ if options.force => Force::Asked,
+        Some(signature) if *signature != part.signature => Force::Changed,
         _ => Force::No,
-    }
+    };
+    Past { force, owed: recorded.map(|recorded| recorded.owed.clone()).unwrap_or_default() }
 }
 
 /// How the node is reached, with the secrets of its `deployment` revealed.

@@ -31,7 +31,7 @@ pub async fn refresh(ready: &mut Ready, plan: &NodePlan) -> Result<(), Problems>
     let requests = ready.intent.only(&changed);
     let collectors = collectors(ready.intent.parts.iter().filter(|part| changed.contains(&part.name)));
     let survey =
-        ready.session.survey(&requests, &collectors).await.map_err(|failure| Problems::from(failure.problem))?;
+        ready.session.survey(&requests, &collectors).await.map_err(|failure| Problems::from(*failure.problem))?;
     for (request, answer) in survey.facts.iter() {
         ready.facts.insert(request.clone(), answer.clone());
     }
