@@ -298,7 +298,7 @@ pub fn seen(resources: &[Arc<dyn Resource>], facts: &Facts, collected: Option<&P
     let mut all = collected.cloned().unwrap_or_else(Plain::map);
     let mut files = Plain::map();
     for resource in resources.iter().filter(|r| r.kind() == "file") {
-        for request in resource.requests().iter().filter(|r| r.kind == "path") {
+        for request in resource.requests().iter().filter(|r| r.kind == "path" && is_about(r, &**resource)) {
             if let Some(Answer::Known(fields)) = facts.get(request) {
                 files.set(resource.name(), Plain::from(fields.text("sha256").map(Plain::from)));
             }
@@ -308,4 +308,9 @@ pub fn seen(resources: &[Arc<dyn Resource>], facts: &Facts, collected: Option<&P
         all.set("files", files);
     }
     all
+}
+
+/// A file asks about its folder, too.
+fn is_about(request: &Request, resource: &dyn Resource) -> bool {
+    request.args.first().is_some_and(|path| path == resource.name())
 }

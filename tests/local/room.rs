@@ -164,7 +164,10 @@ impl Room {
 
 /// Makes everything in the room nobody's own.
 fn give(path: &Path) {
-    std::os::unix::fs::lchown(path, Some(NOBODY), Some(NOBODY)).expect("an owner");
+    use std::os::unix::fs::{MetadataExt, lchown};
+    if fs::symlink_metadata(path).is_ok_and(|found| found.uid() != NOBODY) {
+        lchown(path, Some(NOBODY), Some(NOBODY)).expect("an owner");
+    }
     if path.is_dir() && !path.is_symlink() {
         for entry in fs::read_dir(path).expect("a folder") {
             give(&entry.expect("an entry").path());
