@@ -225,8 +225,9 @@ suil_collect() {
 suil_settle() {
 	suil_tried=
 	suil_own=$(id -u)
-	for suil_base in "/run/user/$suil_own" "${XDG_RUNTIME_DIR:-/run}" /run /var/lib /dev/shm /tmp /var/tmp; do
-		[ "$suil_own" != 0 ] || [ "$suil_base" != "${XDG_RUNTIME_DIR:-}" ] || continue
+	# A folder under /run/user goes with its user's last login, and root that came through sudo has none of its own.
+	if [ "$suil_own" = 0 ]; then set --; else set -- "/run/user/$suil_own" "${XDG_RUNTIME_DIR:-/run}"; fi
+	for suil_base in "$@" /run /var/lib /dev/shm /tmp /var/tmp; do
 		suil_tried="$suil_tried $suil_base"
 		[ -w "$suil_base" ] || continue
 		mkdir -m 700 "$suil_base/suil-$suil_name" 2>/dev/null || continue
