@@ -110,7 +110,11 @@ impl Start {
             });
             tokio::select! {
                 answer = asked => answer.unwrap_or(Ok(false)),
-                () = stop.wished() => Err(Problem::new("interrupted, nothing was changed").kind(Kind::Interrupted)),
+                () = stop.wished() => {
+                    // The terminal shows `^C` behind the question.
+                    ui::err("\n");
+                    Err(Problem::new("interrupted, nothing was changed").kind(Kind::Interrupted))
+                }
             }
         });
         Ok(answer?)
