@@ -125,8 +125,9 @@ impl Resource for Package {
             let line = match fields.text("tool").as_deref() {
                 _ if absent => String::new(),
                 Some("rpm") => {
-                    let (version, release) = version.split_once('-').unwrap_or((version.as_str(), "0"));
-                    format!("=\t{name}\t0\t{version}\t{release}\tnoarch\n")
+                    let (epoch, rest) = version.split_once(':').unwrap_or(("0", &version));
+                    let (version, release) = rest.split_once('-').unwrap_or((rest, "1"));
+                    format!("=\t{name}\t{epoch}\t{version}\t{release}\tnoarch\n")
                 }
                 Some("apk") => format!("{name}\t{version}\tnoarch\n"),
                 _ => format!("{name}\tinstall\tok\tinstalled\t{version}\tall\n"),

@@ -228,3 +228,35 @@ fn code_has_no_clock_no_files_and_no_resources_outside_its_functions() {
         assert!(found.contains(want) && found.contains("  at modules/app/code/main.star:"), "{main}\n{found}");
     }
 }
+/// Both once ended the process: the stack ran out.
+#[test]
+fn code_and_values_nested_too_deep_are_refused() {
+    let brackets = format!("x = {}{}", "[".repeat(10_000), "]".repeat(10_000));
+    assert!(declared(&brackets, "").expect_err("code").contains("its code is nested too deep"));
+    let main = "def resources(config):\n    x = []\n    for i in range(100000): x = [x]\n    return file(\"/x\", content = json.encode(x))";
+    assert!(declared(main, "").expect_err("value").contains("nested deeper than 64 levels"));
+}
+
+#[test]
+fn json_goes_both_ways() {
+    let main = "def resources(config):\n    a = json.decode('{\"b\": [1, null]}')\n    return file(\"/x\", content = json.encode({\"x\": a.b, \"s\": struct(t = True)}))";
+    let found = declared(main, "").expect("resources");
+    assert_eq!(found[0].1.get("content").and_then(Plain::as_str), Some("{\"x\":[1,null],\"s\":{\"t\":true}}"));
+}
+
+proptest::proptest! {
+    #![proptest_config(proptest::prelude::ProptestConfig { cases: 64, ..Default::default() })]
+
+    /// Whatever a module's files hold, the answer is a value or a problem.
+    #[test]
+    fn no_text_makes_the_room_panic(text in "[a-z0-9 \\n\\[\\](){}%\"'=:,.+#|é-]{0,60}") {
+        let _ = declared(&text, "");
+        let _ = declared(&format!("def resources(config):\n    return file(\"/x\", content = {text})"), "");
+        let files = Memory::of([("code/config.star", format!("Config = schema(a = {text})").as_str()), ("templates/t.j2", &text)]);
+        let module = module(files);
+        let _ = config(&module, "a: 1");
+        let _ = module.compile();
+        let files = Memory::of([("templates/t.j2", format!("{{{{ {text} }}}}{{% {text} %}}").as_str())]);
+        let _ = crate::module::template::Templates::new("app", files).render("t.j2", &Plain::map());
+    }
+}
