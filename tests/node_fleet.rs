@@ -463,4 +463,20 @@ async fn measure() {
             eprintln!("{name} {user}: survey {done:?}, closed {closed:?}");
         }
     }
+    let place = tempfile::tempdir().expect("folder");
+    let source = place.path().join("source");
+    std::fs::File::create(&source).and_then(|file| file.set_len(200 << 20)).expect("written");
+    let (size, sha256) = suil::base::digest::sha256_of(std::fs::File::open(&source).expect("file")).expect("digest");
+    for transport in [Transport::Openssh, Transport::Russh] {
+        let mut session = open(&over(transport, "debian1", "root")).await;
+        let content = Content::File { path: source.clone(), size, sha256: sha256.clone() };
+        let uploads = vec![Upload { content, beside: Some("/var/tmp/large".into()) }];
+        let start = suil::base::clock::instant();
+        let action = Action { script: "true".into(), uploads };
+        session.perform("upload", &action, Duration::from_secs(100)).await.map_err(|f| f.problem).expect("outcome");
+        eprintln!("{transport:?}: 200 MiB in {:?}", start.elapsed());
+        session.close().await;
+    }
+    let status = std::fs::read_to_string("/proc/self/status").expect("status");
+    eprintln!("{:?}", status.lines().filter(|line| line.starts_with("VmHWM")).collect::<Vec<_>>());
 }
