@@ -93,19 +93,17 @@ impl Rewrite for Block {
             true => [begin].into_iter().chain(wanted).chain([end]).collect(),
             false => Vec::new(),
         };
-        let from = there.iter().position(|line| *line == begin);
-        let to = there.iter().position(|line| *line == end);
-        let (head, tail) = match (from, to) {
-            (Some(from), Some(to)) if from < to => (there.get(..from), there.get(to + 1..)),
-            (None, None) if !self.present => return Ok(before.to_vec()),
-            (None, None) if self.start => (None, Some(there.as_slice())),
-            (None, None) => (Some(there.as_slice()), None),
+        let places = |marker: &[u8]| {
+            there.iter().enumerate().filter(|(_, line)| **line == marker).map(|(at, _)| at).collect::<Vec<_>>()
+        };
+        let (head, tail) = match (places(begin).as_slice(), places(end).as_slice()) {
+            ([from], [to]) if from < to => (there.get(..*from), there.get(to + 1..)),
+            ([], []) if !self.present => return Ok(before.to_vec()),
+            ([], []) if self.start => (None, Some(there.as_slice())),
+            ([], []) => (Some(there.as_slice()), None),
             _ => {
                 let path = &self.edit.path;
-                return Err(format!(
-                    "`{path}` has only one of `{}` and `{}`, or in the wrong order",
-                    self.begin, self.end
-                ));
+                return Err(format!("`{path}` has not one `{}` and then one `{}`", self.begin, self.end));
             }
         };
         let [head, tail] = [head, tail].map(|part| part.unwrap_or_default().iter().copied());
