@@ -117,7 +117,7 @@ impl Start {
                 ui::ask::confirm(question, "apply without asking with `--confirm`")
             });
             tokio::select! {
-                answer = asked => answer.unwrap_or_else(|_| Ok(false)),
+                answer = asked => answer.unwrap_or(Ok(false)),
                 () = stop.wished() => Err(Problem::new("interrupted, nothing was changed").kind(Kind::Interrupted)),
             }
         });
