@@ -1,7 +1,7 @@
 //! Filters that minijinja lacks, or that differ from Jinja2's.
 
 use super::method::{Side, pad};
-use super::{json, printf};
+use super::{json, number, printf};
 use minijinja::value::{Kwargs, Rest, Value};
 use minijinja::{Environment, Error, ErrorKind};
 
@@ -28,11 +28,37 @@ pub fn add(environment: &mut Environment<'static>) {
     });
     environment.add_filter("wordcount", minijinja_contrib::filters::wordcount);
     environment.add_filter("wordwrap", minijinja_contrib::filters::wordwrap);
-    environment.add_filter("truncate", minijinja_contrib::filters::truncate);
+    environment.add_filter("truncate", truncate);
+    environment.add_filter("int", number::int);
+    environment.add_filter("float", number::float);
+    environment.add_filter("string", |value: Value| match number::fraction(&value) {
+        Some(x) => number::repr(x),
+        None => value.to_string(),
+    });
     environment.add_filter("striptags", minijinja_contrib::filters::striptags);
     environment.add_filter("filesizeformat", minijinja_contrib::filters::filesizeformat);
-    environment.add_function("cycler", minijinja_contrib::globals::cycler);
+    environment.add_function("cycler", super::cycler::cycler);
     environment.add_function("joiner", minijinja_contrib::globals::joiner);
     // Words for a shell, as one argument.
     environment.add_filter("quote", |text: String| crate::base::shell::quote(&text));
+}
+
+/// `truncate(length = 255, killwords = False, end = "...", leeway = 5)`
+fn truncate(text: String, args: Rest<Value>, named: Kwargs) -> Result<String, Error> {
+    fn option<T: TryFrom<Value, Error = Error>>(args: &[Value], at: usize) -> Result<Option<T>, Error> {
+        args.get(at).cloned().map(T::try_from).transpose()
+    }
+    let args = args.0;
+    let length = named.get::<Option<usize>>("length")?.or(option(&args, 0)?).unwrap_or(255);
+    let killwords = named.get::<Option<bool>>("killwords")?.or(option(&args, 1)?).unwrap_or(false);
+    let end = named.get::<Option<String>>("end")?.or(args.get(2).map(Value::to_string));
+    let end = end.unwrap_or_else(|| "...".to_owned());
+    let leeway = named.get::<Option<usize>>("leeway")?.or(option(&args, 3)?).unwrap_or(5);
+    named.assert_all_used()?;
+    if text.chars().count() <= length.saturating_add(leeway) {
+        return Ok(text);
+    }
+    let kept: String = text.chars().take(length.saturating_sub(end.chars().count())).collect();
+    let kept = if killwords { kept.as_str() } else { kept.rsplit_once(' ').map_or(kept.as_str(), |(words, _)| words) };
+    Ok(format!("{kept}{end}"))
 }

@@ -3,6 +3,7 @@
 //! Strict: an undefined name is an error. `trim_blocks`, `lstrip_blocks` and `keep_trailing_newline` are on, CRLF
 //! becomes LF, nothing is escaped. Where minijinja and Jinja2 differ, this room follows Jinja2 as far as it can.
 
+mod cycler;
 mod error;
 mod filter;
 mod json;
