@@ -103,6 +103,16 @@ impl Module {
         schema::check::config(&self.inner.name, schema.as_deref(), slice, header, reveal)
     }
 
+    /// What is wrong with the slice of a node that was never probed: the OS layer may still bring what is missing, but
+    /// nothing can mend an unknown key.
+    ///
+    /// # Errors
+    /// The schema does not compile.
+    pub fn misfits(&self, slice: Option<&Value>, header: &Header, reveal: &mut Reveal) -> Result<Problems> {
+        let schema = self.inner.schema()?;
+        Ok(schema::check::misfits(&self.inner.name, schema.as_deref(), slice, header, reveal))
+    }
+
     /// The same for plain data, where a string stands for a secret too; for module tests.
     ///
     /// # Errors

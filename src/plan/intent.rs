@@ -2,7 +2,7 @@
 //! before anything is asked of the node.
 
 use super::{NodePlan, conflict, order, want::Want};
-use crate::base::{Plain, Problem, Problems, Result};
+use crate::base::{Place, Plain, Problem, Problems, Result};
 use crate::catalogue::Entry;
 use crate::data::library::{self, Library};
 use crate::data::{Cipher, Vault};
@@ -103,6 +103,20 @@ impl Intent {
             ssh_user: ssh_user.to_owned(),
             parts,
         })
+    }
+
+    /// What is wrong with the data of a node that was never probed, and that no OS layer can mend.
+    ///
+    /// # Errors
+    /// A schema does not compile.
+    pub fn misfits(entry: &Entry, modules: &Modules, vault: &Vault, ssh_user: &str, only: &Only) -> Result<Problems> {
+        let mut problems = Problems::new();
+        for name in entry.modules.iter().filter(|name| only.is_empty() || only.contains(*name)) {
+            let Some(module) = modules.get(name) else { continue };
+            let slice = entry.slice(name);
+            problems.extend(module.misfits(slice.as_ref(), &header(entry, ssh_user), &mut revealer(vault))?);
+        }
+        Ok(problems)
     }
 
     /// Every question that comparing needs an answer to, without repeats.
@@ -212,14 +226,7 @@ impl Part {
     fn of(entry: &Entry, module: &Module, vault: &Vault, ssh_user: &str) -> Result<Part> {
         let header = header(entry, ssh_user);
         let slice = entry.slice(module.name());
-        let mut reveal = |cipher: &Cipher, place, key: &str| {
-            let plaintext = vault.reveal(cipher, key, place)?;
-            let text = plaintext.as_str().ok_or_else(|| {
-                Problem::new(format!("the secret `{key}` is no text")).at(place).expected("expected UTF-8")
-            })?;
-            Ok(Revealed::Plaintext(text.to_owned().into()))
-        };
-        let config = Arc::new(module.config(slice.as_ref(), &header, &mut reveal)?);
+        let config = Arc::new(module.config(slice.as_ref(), &header, &mut revealer(vault))?);
         Ok(Part {
             name: module.name().to_owned(),
             resources: module.resources(&config)?,
@@ -266,6 +273,17 @@ impl Part {
         let path = self.collector.as_ref().map_or("its collector", |c| c.path.as_str());
         Problem::new(format!("node `{node}`: module `{}`: `{path}` failed, its facts are unknown", self.name))
             .note(words)
+    }
+}
+
+/// Opens the secrets of a config with the keys of the run.
+fn revealer(vault: &Vault) -> impl FnMut(&Cipher, Place, &str) -> Result<Revealed, Problem> {
+    |cipher, place, key| {
+        let plaintext = vault.reveal(cipher, key, place)?;
+        let text = plaintext.as_str().ok_or_else(|| {
+            Problem::new(format!("the secret `{key}` is no text")).at(place).expected("expected UTF-8")
+        })?;
+        Ok(Revealed::Plaintext(text.to_owned().into()))
     }
 }
 

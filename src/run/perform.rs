@@ -30,12 +30,16 @@ pub async fn perform(
         let (gate, stop) = (gate.clone(), stop.clone());
         let name = node.clone();
         let task = tokio::spawn(async move {
-            let ready = match ready {
-                Ok(ready) => ready,
-                Err(problems) => return Outcome::NotReached { problems },
+            let outcome = match ready {
+                Ok(ready) => {
+                    let _turn = gate.acquire().await;
+                    one(&setup, ready, &plan, &options, &*watch, &stop).await
+                }
+                Err(outcome) => outcome,
             };
-            let _turn = gate.acquire().await;
-            one(&setup, ready, &plan, &options, &*watch, &stop).await
+            // Told at once: who waits for another node must not seem to be at work.
+            watch.event(&Event::Finished { node: &node, outcome: &outcome });
+            outcome
         });
         tasks.push((name, task));
     }
@@ -45,7 +49,6 @@ pub async fn perform(
             planned: 0,
             problems: vec![Problem::new(format!("node `{node}`: suil itself failed: {error}"))],
         });
-        watch.event(&Event::Finished { node: &node, outcome: &outcome });
         outcomes.push((node, outcome));
     }
     outcomes
@@ -64,7 +67,7 @@ pub async fn leave(gathered: Gathered) -> Vec<(String, Outcome)> {
                     operations => Outcome::Planned { operations },
                 }
             }
-            Err(problems) => Outcome::NotReached { problems },
+            Err(outcome) => outcome,
         };
         outcomes.push((node, outcome));
     }

@@ -28,6 +28,19 @@ pub fn config(
     Check::new(module, reveal, false).config(schema, slice, header)
 }
 
+/// The problems of a slice to which a layer is still to come: everything but what is missing.
+pub fn misfits(
+    module: &str,
+    schema: Option<&Schema>,
+    slice: Option<&Value>,
+    header: &Header,
+    reveal: &mut Reveal,
+) -> Problems {
+    let mut check = Check::new(module, reveal, false);
+    check.partial = true;
+    check.config(schema, slice, header).err().unwrap_or_default()
+}
+
 /// The same where a string may stand for a secret.
 pub fn test_config(module: &str, schema: Option<&Schema>, slice: Option<&Value>, header: &Header) -> Result<Config> {
     let mut refuse = |_: &Cipher, _: Place, path: &str| -> Result<Revealed, Problem> {
@@ -53,6 +66,8 @@ struct Check<'a, 'r> {
     reveal: &'a mut Reveal<'r>,
     /// A plain string may stand for a secret.
     lenient: bool,
+    /// A layer is still to come: what is missing now may be there then.
+    partial: bool,
     revealed: bool,
     mask: Mask,
     path: Vec<Step>,
@@ -75,6 +90,7 @@ impl<'a, 'r> Check<'a, 'r> {
             module,
             reveal,
             lenient,
+            partial: false,
             revealed: true,
             mask: Mask::new(),
             path: Vec::new(),
@@ -168,6 +184,9 @@ impl<'a, 'r> Check<'a, 'r> {
         }
         if field.optional {
             return Some(Plain::Null.into());
+        }
+        if self.partial {
+            return None;
         }
         // An object whose every field can be left out is complete without a word.
         if let Kind::Object(fields) = &field.kind
