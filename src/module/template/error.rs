@@ -10,6 +10,7 @@ pub fn problem(module: &str, sources: &Sources, error: &Error, vars: &Plain) -> 
     // The innermost error with a line is where the author has to look.
     let inner = chain.iter().rev().find(|e| e.line().is_some()).copied().unwrap_or(error);
     let name = undefined(inner).or_else(|| chain.iter().find_map(|e| undefined(e)));
+    let name = name.or_else(|| expression(sources, inner));
     let words = match &name {
         Some(name) => format!("`{name}` is undefined"),
         None => words(chain.last().copied().unwrap_or(error)),
@@ -48,12 +49,22 @@ fn undefined(error: &Error) -> Option<String> {
     detail.get(start + 1..end).map(str::to_owned)
 }
 
+/// The same from the source, where a filter met something undefined: what stands before it.
+fn expression(sources: &Sources, error: &Error) -> Option<String> {
+    if error.kind() != ErrorKind::UndefinedError || error.detail().is_some() {
+        return None;
+    }
+    let text = sources.get(error.name()?)?.text();
+    let source = text.get(error.range()?)?;
+    let before = source.split('|').next()?.trim();
+    (!before.is_empty() && !before.contains('\n')).then(|| before.to_owned())
+}
+
 fn words(error: &Error) -> String {
     let detail = error.detail().unwrap_or_default();
     match (error.kind(), detail) {
         (ErrorKind::OutOfFuel, _) => "it runs without end".to_owned(),
         (kind, "") => kind.to_string(),
-        (ErrorKind::UndefinedError, detail) => format!("undefined value: {detail}"),
         (ErrorKind::UnknownFilter, detail) => match detail.strip_prefix("filter ").and_then(|d| d.split_once(" is ")) {
             Some((name, _)) => format!("there is no filter `{name}`"),
             None => detail.to_owned(),

@@ -94,7 +94,7 @@ fn what_differs_between_the_engines_is_as_in_jinja2() {
             "{}",
             "0 7 31 3 42",
         ),
-        ("{{ 'x' | float }} {{ '1.5' | float }} {{ 'x' | float(2) }}", "{}", "0.0 1.5 2.0"),
+        ("{{ 'x' | float }} {{ '1.5' | float }} {{ 'x' | float(2) }}", "{}", "0.0 1.5 2"),
         ("{{ 'foo bar baz qux' | truncate(9) }}|{{ 'foo bar baz qux' | truncate(9, true) }}", "{}", "foo...|foo ba..."),
         (
             "{{ 'foo bar baz qux' | truncate(11, false, '...', 0) }}|{{ 'foo bar baz' | truncate(9, leeway=2) }}",
@@ -162,4 +162,26 @@ fn a_missing_template_is_named_with_the_nearest() {
 fn an_error_never_shows_the_values_that_the_template_was_given() {
     let found = rendered("{{ key | int }} {{ nothing }}", "{key: hunter22, other: s3cret99}").expect_err("fails");
     assert!(!found.contains("hunter22") && !found.contains("s3cret99"), "{found}");
+}
+
+/// `tests/templates/jinja2.json` holds what Jinja2 itself made of each template.
+#[test]
+fn templates_come_out_as_jinja2_renders_them() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/templates/jinja2.json");
+    let corpus = Plain::from_json(&std::fs::read_to_string(path).expect("corpus")).expect("json");
+    let variables = corpus.get("variables").expect("variables");
+    let cases = corpus.get("cases").and_then(Plain::as_list).expect("cases");
+    assert!(cases.len() > 80);
+    let mut differ = Vec::new();
+    for case in cases {
+        let template = case.get("template").and_then(Plain::as_str).expect("template");
+        let templates = Templates::new("app", Memory::of([("templates/t.j2", template)]));
+        let found = templates.render("t.j2", variables).map_err(|p| told(&vec![p]));
+        match (case.get("want").and_then(Plain::as_str), found) {
+            (Some(want), Ok(found)) if want == found => {}
+            (None, Err(_)) => {}
+            (want, found) => differ.push(format!("{template}\n  wanted {want:?}\n  found {found:?}")),
+        }
+    }
+    assert!(differ.is_empty(), "{}", differ.join("\n"));
 }
