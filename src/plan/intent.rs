@@ -133,13 +133,13 @@ impl Intent {
     }
 
     /// Compares the whole node with its facts and asks the modules' `deploy()` for operations.
-    pub fn plan(&self, facts: &Facts, collected: &Collected, force: &dyn Fn(&Part) -> Force) -> NodePlan {
+    pub fn plan(&self, facts: &Facts, collected: &Collected, past: &dyn Fn(&Part) -> Past) -> NodePlan {
         let mut problems = Problems::new();
         let mut warnings = Problems::new();
         let mut wants = Vec::with_capacity(self.parts.len());
         for part in &self.parts {
-            let force = force(part);
-            let mut want = part.want(force == Force::Asked);
+            let Past { force, owed } = past(part);
+            let mut want = Want { owed, ..part.want(force == Force::Asked) };
             match collected.get(&part.name) {
                 Some(Err(words)) => warnings.push(part.unknown(&self.node, words)),
                 found => {
@@ -212,6 +212,14 @@ impl Intent {
     }
 }
 
+/// What earlier runs left for a module.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Past {
+    pub force: Force,
+    /// Reactions that were asked for and not performed: the id of the resource, and why.
+    pub owed: BTreeMap<String, String>,
+}
+
 /// Why a module is told to assert everything.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Force {
@@ -245,6 +253,7 @@ impl Part {
             resources: self.resources.clone(),
             triggering: self.triggering.clone(),
             queued: Vec::new(),
+            owed: BTreeMap::new(),
             force,
         }
     }
@@ -307,7 +316,7 @@ pub fn seen(resources: &[Arc<dyn Resource>], facts: &Facts, collected: Option<&P
     let mut all = collected.cloned().unwrap_or_else(Plain::map);
     let mut files = Plain::map();
     for resource in resources.iter().filter(|r| r.kind() == "file") {
-        for request in resource.requests().iter().filter(|r| r.kind == "path") {
+        for request in resource.requests().iter().filter(|r| r.kind == "path" && is_about(r, &**resource)) {
             if let Some(Answer::Known(fields)) = facts.get(request) {
                 files.set(resource.name(), Plain::from(fields.text("sha256").map(Plain::from)));
             }
@@ -317,4 +326,9 @@ pub fn seen(resources: &[Arc<dyn Resource>], facts: &Facts, collected: Option<&P
         all.set("files", files);
     }
     all
+}
+
+/// A file asks about its folder, too.
+fn is_about(request: &Request, resource: &dyn Resource) -> bool {
+    request.args.first().is_some_and(|path| path == resource.name())
 }

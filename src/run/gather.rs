@@ -1,6 +1,6 @@
 //! Connects to every prepared node, reads its facts and plans it: everything before anything changes.
 
-use super::facts::Folder;
+use super::facts::{Folder, Recorded};
 use super::link;
 use super::watch::{Event, Watch};
 use super::outcome::Outcome;
@@ -9,8 +9,9 @@ use super::{Options, Setup, Stop};
 use crate::base::{Plain, Problem, Problems, problem::Kind};
 use crate::catalogue::{Catalogue, Entry, Probe, Workspace};
 use crate::node::{Failure, Session, Survey, Target};
-use crate::plan::{Collected, Facts, Force, Intent, NodePlan, Part, Plan};
+use crate::plan::{Collected, Facts, Force, Intent, NodePlan, Part, Past, Plan};
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use tokio::sync::Semaphore;
 
@@ -21,6 +22,8 @@ pub struct Ready {
     pub intent: Intent,
     pub facts: Facts,
     pub collected: Collected,
+    /// What earlier runs recorded of each module.
+    pub recorded: BTreeMap<String, Recorded>,
     pub entry: Entry,
     /// What the node is, as `facts/<node>/suil.yaml` keeps it.
     pub probe: Plain,
@@ -116,15 +119,18 @@ async fn one(
         }
     };
     let Survey { facts, collected } = link::known(survey, &intent);
-    let plan = intent.plan(&facts, &collected, &|part| force(part, &folder, options));
+    let recorded: BTreeMap<String, Recorded> =
+        intent.parts.iter().map(|part| (part.name.clone(), folder.recorded(&part.name))).collect();
+    let plan = intent.plan(&facts, &collected, &|part| past(part, recorded.get(&part.name), options));
     for (part, report) in intent.reports(&facts, &collected) {
-        folder.module(part, report, false, setup.vault.mask()).map_err(|problem| failed(problem.into()))?;
+        let also = recorded.get(&part.name).cloned().unwrap_or_default();
+        folder.module(part, report, &also, setup.vault.mask()).map_err(|problem| failed(problem.into()))?;
     }
     if !plan.problems.is_empty() {
         session.close().await;
         return Err(failed(plan.problems));
     }
-    Ok((Ready { node, session, intent, facts, collected, entry, probe: found.to_plain() }, plan))
+    Ok((Ready { node, session, intent, facts, collected, recorded, entry, probe: found.to_plain() }, plan))
 }
 
 async fn connect(
@@ -150,12 +156,11 @@ fn rebuilt(workspace: &Workspace, node: &str, probe: Probe) -> Result<Entry, Pro
     entry.ok_or_else(|| Problem::new(format!("node `{node}` is not in the catalogue")).into())
 }
 
-fn force(part: &Part, folder: &Folder, options: &Options) -> Force {
-    if options.force {
-        return Force::Asked;
-    }
-    match folder.signature(&part.name) {
-        Some(recorded) if recorded != part.signature => Force::Changed,
+fn past(part: &Part, recorded: Option<&Recorded>, options: &Options) -> Past {
+    let force = match recorded.and_then(|recorded| recorded.signature.as_ref()) {
+        _ if options.force => Force::Asked,
+        Some(signature) if *signature != part.signature => Force::Changed,
         _ => Force::No,
-    }
+    };
+    Past { force, owed: recorded.map(|recorded| recorded.owed.clone()).unwrap_or_default() }
 }
