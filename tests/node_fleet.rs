@@ -293,7 +293,7 @@ async fn what_a_killed_session_left_is_removed_by_the_next() {
     let uploads = vec![Upload { content: Content::Bytes(vec![7; 99].into()), beside: Some("/srv/kill-target".into()) }];
     let action = Action { script: "kill -9 $$; sleep 1; echo ended".into(), uploads };
     // The job outlives the session program, and its answer still comes.
-    assert!(session.perform("break", &action, STEP).await.expect("outcome").stdout.ends_with("ended\n"));
+    assert!(session.perform("break", &action, STEP).await.expect("outcome").stdout.contains("ended\n"));
     let failure = session.perform("go on", &Action::script("true"), STEP).await.expect_err("lost");
     assert!(failure.reason == Reason::Lost && failure.problem.what.contains("in the middle of go on"), "{failure:?}");
     drop(session);
@@ -327,4 +327,64 @@ async fn a_new_login_has_the_new_groups() {
     assert!(own.run("id", "id -nG", STEP).await.expect("outcome").stdout.contains("newgroup"));
     own.close().await;
     session.close().await;
+}
+
+over_both_clients!(a_server_that_lets_few_in_is_worked_with, transport, {
+    let folder = tempfile::tempdir().expect("folder");
+    let mut root = open(&target("debian2", "root")).await;
+    let port = if transport == Transport::Openssh { 2201 } else { 2202 };
+    let serve = format!(
+        "pkill -f 'sshd.*-p {port}' || true; mkdir -p /run/sshd
+         /usr/sbin/sshd -p {port} -o MaxStartups=2:70:3 -o MaxSessions=1 -o PidFile=none; sleep 2"
+    );
+    assert_eq!(root.run("serve", &serve, STEP).await.expect("outcome").status, 0);
+    let access = Access::default();
+    let mut all = tokio::task::JoinSet::new();
+    for n in 0..24 {
+        let mut target = over(transport, "debian2", "deploy");
+        target.node = format!("node-{n}");
+        target.port = Some(port);
+        target.options = vec![format!("UserKnownHostsFile={}/known-{n}", folder.path().display())];
+        target.accept_unknown_hosts = true;
+        let access = access.clone();
+        all.spawn(async move {
+            let (mut session, _) =
+                Session::open_with_survey(&target, &access, &[], &[]).await.map_err(|f| f.problem)?;
+            let outcome = session.run("id", "id -u", STEP).await.map_err(|f| f.problem)?;
+            session.close().await;
+            Ok::<_, Box<suil::base::Problem>>(outcome.stdout)
+        });
+    }
+    while let Some(result) = all.join_next().await {
+        assert_eq!(result.expect("no panic"), Ok("0\n".to_owned()), "{transport:?}");
+    }
+    root.run("stop", &format!("pkill -f 'sshd.*-p {port}'"), STEP).await.expect("outcome");
+    root.close().await;
+});
+
+/// Prints how long a session with a survey takes beside `ssh node true`; a measure, not a test.
+#[tokio::test]
+#[ignore = "a measure"]
+async fn measure() {
+    let access = Access::default();
+    for (name, persist, user) in
+        [("cold", 0, "root"), ("warm", 600, "root"), ("cold", 0, "deploy"), ("warm", 600, "deploy")]
+    {
+        let mut target = target("debian1", user);
+        target.persist = Duration::from_secs(persist);
+        open(&target).await.close().await;
+        for _ in 0..3 {
+            let start = suil::base::clock::instant();
+            let requests: Vec<_> =
+                (0..20).map(|n| suil::resource::Request::new("path", [format!("/etc/x{n}").as_str(), "-"])).collect();
+            let (session, _) = Session::open_with_survey(&target, &access, &requests, &[])
+                .await
+                .map_err(|f| f.problem)
+                .expect("survey");
+            let done = start.elapsed();
+            session.close().await;
+            let closed = start.elapsed();
+            eprintln!("{name} {user}: survey {done:?}, closed {closed:?}");
+        }
+    }
 }

@@ -15,7 +15,7 @@ fn every_stock_module_compiles_and_documents_each_field() {
     let mut wrong = Vec::new();
     for folder in stock_modules() {
         let name = folder.name.clone();
-        let module = Module::load(&name, Arc::new(folder), None, suil::resource::build);
+        let module = Module::load(&name, Arc::new(folder), None);
         match module.compile().and_then(|()| module.json_schema()) {
             Err(problems) => {
                 wrong.push(suil::ui::problem::render_all(&problems, &suil::base::Mask::new(), suil::ui::Paint::OFF))

@@ -5,7 +5,7 @@ use super::{Context, Outcome, Selection};
 use crate::base::{Mask, Problem, Problems, problem::Kind};
 use crate::catalogue::Catalogue;
 use crate::node::{Access, Sudo};
-use crate::run::{self, Gathered, NodeRecord, Options, Record, Setup, Stop, Watch};
+use crate::run::{self, Gathered, NodeRecord, Options, Prepared, Record, Setup, Stop, Watch};
 use crate::ui;
 use std::path::Path;
 use std::sync::Arc;
@@ -70,11 +70,19 @@ impl Start {
         outcome
     }
 
+    /// Prepares every selected node.
+    ///
+    /// # Errors
+    /// All problems that can be known before anything connects.
+    pub fn prepare(&self) -> Result<Vec<Prepared>, Problems> {
+        run::prepare(&self.setup, &self.catalogue, &self.options)
+    }
+
     /// Connects to every node and plans it.
-    pub fn gather(&self, title: &str) -> Gathered {
+    pub fn gather(&self, prepared: Vec<Prepared>, title: &str) -> Gathered {
         self.screen.begin(title, self.catalogue.entries.len());
         let watch: Arc<dyn Watch> = self.screen.clone();
-        let gathered = self.block(run::gather(&self.setup, &self.catalogue, &self.options, &watch, &self.stop));
+        let gathered = self.block(run::gather(&self.setup, prepared, &self.options, &watch, &self.stop));
         self.screen.end();
         gathered
     }
@@ -109,7 +117,7 @@ impl Start {
                 ui::ask::confirm(question, "apply without asking with `--confirm`")
             });
             tokio::select! {
-                answer = asked => answer.unwrap_or_else(|_| Ok(false)),
+                answer = asked => answer.unwrap_or(Ok(false)),
                 () = stop.wished() => Err(Problem::new("interrupted, nothing was changed").kind(Kind::Interrupted)),
             }
         });

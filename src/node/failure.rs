@@ -30,6 +30,8 @@ pub enum Reason {
     Limit,
     /// The channel broke.
     Lost,
+    /// Somebody else changes the node.
+    Locked,
     /// Something on the control machine, or in the session itself.
     Local,
 }
@@ -161,6 +163,9 @@ fn ssh(target: &Target, words: &str) -> Option<Failure> {
         "Session open refused",
         "session request failed",
         "Exceeded MaxStartups",
+        // A master connection that broke under us: the next try makes a new one.
+        "Shared connection to",
+        "master is dead",
         "Not allowed at this time",
         "open failed: administratively prohibited",
     ]) {

@@ -7,15 +7,19 @@ use std::sync::Arc;
 /// Answers every request of the resources as a node of this family would where none of them is there yet. The
 /// folders that they stand in are there, unless they are resources themselves.
 pub fn answer(facts: &mut Facts, resources: &[Arc<dyn Resource>]) {
-    let own: BTreeSet<&str> = resources.iter().map(|resource| resource.name()).collect();
+    // A resource asks about its own path first, whatever its name is.
+    let own: BTreeSet<String> = resources.iter().filter_map(|resource| path(resource.requests().first()?)).collect();
     for request in resources.iter().flat_map(|resource| resource.requests()) {
         if facts.get(&request).is_none() {
-            let around =
-                request.kind == "path" && request.args.first().is_some_and(|path| !own.contains(path.as_str()));
+            let around = path(&request).is_some_and(|path| !own.contains(&path));
             let fields = if around { folder() } else { fields(&request, &facts.family) };
             facts.insert(request, Answer::Known(fields));
         }
     }
+}
+
+fn path(request: &Request) -> Option<String> {
+    request.args.first().filter(|_| request.kind == "path").cloned()
 }
 
 fn folder() -> Fields {
