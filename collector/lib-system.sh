@@ -77,17 +77,19 @@ apt_wait() {
     lock_wait dpkg /var/lib/dpkg/lock-frontend /var/lib/dpkg/lock /var/cache/apt/archives/lock
 }
 
-# Fetches the package lists; those of one source only where FILE is not empty.
+# Fetches the package lists; those of one source only where FILE is not empty. Speaks only where it fails.
 apt_lists() {
     lock_wait 'apt lists' /var/lib/apt/lists/lock
     if [ -n "$1" ]; then
-        apt_get update -o Dir::Etc::sourcelist="$1" -o Dir::Etc::sourceparts=- -o APT::Get::List-Cleanup=0 \
-            -o APT::Update::Error-Mode=any
+        apt_said=$(apt_get update -o Dir::Etc::sourcelist="$1" -o Dir::Etc::sourceparts=- -o APT::Get::List-Cleanup=0 \
+            -o APT::Update::Error-Mode=any 2>&1)
     else
-        apt_get update
         # The folder's own time tells the next run that the lists are newer than the sources.
-        touch /var/lib/apt/lists
-    fi
+        apt_said=$(apt_get update 2>&1) && touch /var/lib/apt/lists
+    fi || {
+        printf '%s\n' "$apt_said" | grep '^[EW]:' >&2 || :
+        return 1
+    }
 }
 
 # True where the lists are missing, or older than a source, or do not know one of the packages (NAME or NAME=VERSION).
@@ -322,6 +324,7 @@ repository_done() {
 repository_lists() {
     case $1 in
         apt)
+            # Waited for here, where the words are seen at once.
             lock_wait 'apt lists' /var/lib/apt/lists/lock
             repository_said=$(apt_lists "$2" 2>&1)
             ;;
