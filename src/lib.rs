@@ -15,7 +15,7 @@
 //!
 //! Begin reading at `cli::main`, then `run::apply`. `tests/house.rs` keeps the rooms apart.
 
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
 
 pub mod base;
 pub mod catalogue;

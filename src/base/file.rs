@@ -5,21 +5,34 @@ use std::fs;
 use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
+use tempfile::NamedTempFile;
 
 /// Writes `bytes` to `path` through a file beside it that is flushed and renamed. `mode` is the new file's mode.
 pub fn write(path: &Path, bytes: &[u8], mode: u32) -> Result<(), Problem> {
+    let aside = aside(path, bytes, mode)?;
+    aside.as_file().sync_data().map_err(|e| Problem::io("write", path, &e))?;
+    settle(aside, path)
+}
+
+/// Writes `bytes` to `path` aside and renames, without waiting for the disk: for what the next run collects anew.
+/// A killed suil leaves old or new; only a power cut may lose the newest.
+pub fn write_quick(path: &Path, bytes: &[u8], mode: u32) -> Result<(), Problem> {
+    settle(aside(path, bytes, mode)?, path)
+}
+
+fn aside(path: &Path, bytes: &[u8], mode: u32) -> Result<NamedTempFile, Problem> {
     let failed = |error: &std::io::Error| Problem::io("write", path, error);
-    let folder = path.parent().unwrap_or(Path::new("."));
     let mut aside = tempfile::Builder::new()
         .prefix(".suil-")
         .permissions(fs::Permissions::from_mode(mode))
-        .tempfile_in(folder)
+        .tempfile_in(path.parent().unwrap_or(Path::new(".")))
         .map_err(|e| failed(&e))?;
     aside.write_all(bytes).map_err(|e| failed(&e))?;
-    aside.as_file().set_permissions(fs::Permissions::from_mode(mode)).map_err(|e| failed(&e))?;
-    aside.as_file().sync_data().map_err(|e| failed(&e))?;
-    aside.persist(path).map_err(|e| failed(&e.error))?;
-    Ok(())
+    Ok(aside)
+}
+
+fn settle(aside: NamedTempFile, path: &Path) -> Result<(), Problem> {
+    aside.persist(path).map(drop).map_err(|e| Problem::io("write", path, &e.error))
 }
 
 /// Makes `path` and its parents; the last one gets mode 0700.

@@ -1,1 +1,42 @@
-//! wip
+//! Turns trees into one entry per node: ordered modules, connection settings, data slices, public view.
+//!
+//! Enters: a workspace and a selection. Leaves: [`Catalogue`], explanations and lists. Never connects, never prints,
+//! and decrypts only for the public view, when it is handed the keys.
+
+mod build;
+mod card;
+mod common;
+mod deployment;
+mod entry;
+mod explain;
+mod files;
+mod glob;
+mod hierarchy;
+mod inventory;
+mod keys;
+mod list;
+mod lookup;
+mod order;
+mod pattern;
+mod probe;
+mod public;
+mod requires;
+mod select;
+mod stack;
+mod validate;
+mod workspace;
+
+pub use build::Catalogue;
+pub use card::Card;
+pub use entry::Entry;
+pub use explain::{Explanation, Touch, explain};
+pub use glob::Glob;
+pub use hierarchy::Hierarchy;
+pub use list::{ModuleRow, NodeRow, RoleRow};
+pub use order::Graph;
+pub use pattern::Pattern;
+pub use probe::Probe;
+pub use public::public;
+pub use select::Selection;
+pub use validate::validate;
+pub use workspace::{Workspace, find};

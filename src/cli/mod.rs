@@ -1,1 +1,122 @@
-//! wip
+//! The door: arguments and the environment in, an exit code out. One file holds one command.
+//!
+//! Nothing that costs time happens before a command is chosen, so that `suil --version` is instant.
+
+mod apply;
+mod completions;
+mod config;
+mod decrypt;
+mod encrypt;
+mod explain;
+mod facts;
+mod init;
+mod keys;
+mod load;
+mod modules;
+mod nodes;
+mod open;
+mod roles;
+mod schema;
+mod selection;
+mod settings;
+mod start;
+mod test;
+mod usage;
+mod validate;
+
+pub use selection::Selection;
+pub use settings::Settings;
+
+use crate::base::{Mask, Problems};
+use crate::ui::{self, Exit, Output};
+use clap::{Parser, Subcommand};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// Configure Linux hosts from layered data, over SSH
+#[derive(Parser, Debug)]
+#[command(
+    name = "suil",
+    version,
+    propagate_version = true,
+    disable_help_subcommand = true,
+    max_term_width = 100,
+    after_help = "Run `suil` alone to pick roles from a list and apply them. `suil init DIR` makes a workspace to start from."
+)]
+pub struct Cli {
+    /// Use this workspace instead of the one found by walking up from here
+    #[arg(long, global = true, value_name = "DIR")]
+    workspace: Option<PathBuf>,
+    /// Print results in this form [default: text]
+    #[arg(long, global = true, value_enum, value_name = "FORM")]
+    output: Option<Output>,
+    #[command(subcommand)]
+    command: Option<Command>,
+}
+
+#[derive(Subcommand, Debug)]
+enum Command {
+    Apply(apply::Args),
+    Config(config::Args),
+    Facts(facts::Args),
+    Explain(explain::Args),
+    Nodes(nodes::Args),
+    Roles(roles::Args),
+    Modules(modules::Args),
+    Validate(validate::Args),
+    Encrypt(encrypt::Args),
+    Decrypt(decrypt::Args),
+    Init(init::Args),
+    Test(test::Args),
+    Schema(schema::Args),
+    Completions(completions::Args),
+}
+
+/// What a command gives back: an exit code, or every problem of the stage that failed.
+pub type Outcome = Result<Exit, Problems>;
+
+/// What every command is given.
+pub struct Context {
+    pub workspace: Option<PathBuf>,
+    pub output: Output,
+}
+
+impl Context {
+    /// Reads the settings of the environment and of the workspace at `root`.
+    ///
+    /// # Errors
+    /// `.env` cannot be read, or a setting makes no sense.
+    pub fn settings(&self, root: &std::path::Path) -> Result<Settings, Problems> {
+        let settings = Settings::read(root)?;
+        ui::set_colour(settings.colour);
+        Ok(settings)
+    }
+}
+
+/// Runs suil.
+pub fn main() -> ExitCode {
+    ui::set_colour(settings::colour());
+    let cli = match usage::parse(std::env::args_os()) {
+        Ok(cli) => cli,
+        Err(exit) => return exit.into(),
+    };
+    let context = Context { workspace: cli.workspace, output: cli.output.unwrap_or_default() };
+    let outcome = match cli.command {
+        None => apply::pick(&context),
+        Some(Command::Apply(args)) => apply::run(args, &context),
+        Some(Command::Config(args)) => config::run(args, &context),
+        Some(Command::Facts(args)) => facts::run(args, &context),
+        Some(Command::Explain(args)) => explain::run(args, &context),
+        Some(Command::Nodes(args)) => nodes::run(args, &context),
+        Some(Command::Roles(args)) => roles::run(args, &context),
+        Some(Command::Modules(args)) => modules::run(args, &context),
+        Some(Command::Validate(args)) => validate::run(args, &context),
+        Some(Command::Encrypt(args)) => encrypt::run(args, &context),
+        Some(Command::Decrypt(args)) => decrypt::run(args, &context),
+        Some(Command::Init(args)) => init::run(args, &context),
+        Some(Command::Test(args)) => test::run(args, &context),
+        Some(Command::Schema(args)) => schema::run(args, &context),
+        Some(Command::Completions(args)) => completions::run(args),
+    };
+    outcome.unwrap_or_else(|problems| ui::fail(&problems, &Mask::new())).into()
+}

@@ -2,6 +2,18 @@
 //!
 //! Enters: YAML text. Leaves: [`Value`] trees, merged. Never connects, never decrypts unasked, never prints.
 
+pub mod library;
+pub mod merge;
+pub mod scalar;
+pub mod secret;
+pub mod tagged;
+pub mod trace;
 pub mod value;
+pub mod yaml;
 
-pub use value::{Cipher, Kind, Lookup, Map, Scalar, Value};
+pub use merge::{merge, same};
+pub use secret::{Keys, Plaintext, Recipients, Vault};
+pub use tagged::{Member, Strategy, Tag, Tagged};
+pub use trace::{Step, trace};
+pub use value::{Cipher, Entry, Kind, Lookup, Map, Resolved, Scalar, Value};
+pub use yaml::load;

@@ -3,8 +3,21 @@
 //!
 //! Enters: catalogue entries, module configs, facts. Leaves: [`Plan`]. Never connects, never prints.
 
+pub mod check;
+pub mod conflict;
+pub mod intent;
+pub mod json;
+pub mod order;
+pub mod want;
+
+pub use crate::data::Vault;
+pub use crate::module::{Collector, Language};
+pub use crate::resource::Facts;
+pub use intent::{Collected, Force, Intent, Modules, Only, Part};
+
 use crate::base::{Place, Problem};
 use crate::resource::{Action, Diff, Verb};
+use std::collections::BTreeSet;
 
 /// The operations of a run, per node, in the order of the catalogue.
 #[derive(Clone, Debug, Default)]
@@ -46,5 +59,12 @@ pub struct Operation {
 impl Plan {
     pub fn operations(&self) -> usize {
         self.nodes.iter().map(|node| node.operations.len()).sum()
+    }
+}
+
+impl NodePlan {
+    /// The modules that have operations.
+    pub fn modules(&self) -> BTreeSet<String> {
+        self.operations.iter().map(|operation| operation.module.clone()).collect()
     }
 }

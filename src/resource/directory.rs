@@ -30,7 +30,7 @@ fn build(from: &Attributes<'_>) -> Result<Arc<dyn Resource>, Problem> {
     if !present && path.matches('/').count() < 2 {
         return Err(from.problem("a folder at the top of a node is never removed").expected("expected a deeper path"));
     }
-    Ok(Arc::new(Directory { access: Access::read(from, 0o755)?, present, purge, common: from.common(path)? }))
+    Ok(Arc::new(Directory { access: Access::read(from, 0o755, false)?, present, purge, common: from.common(path)? }))
 }
 
 impl Resource for Directory {
@@ -59,7 +59,7 @@ impl Resource for Directory {
         }
         let (kind, there) = found.followed();
         let path = shell::quote(self.name());
-        let words = self.access.words(&found);
+        let words = self.access.words(&found, (*kind == Type::Directory).then_some(there));
         let change = match kind {
             // A symlink that leads nowhere is in the way.
             Type::Missing if found.kind == Type::Missing => Change {
@@ -94,8 +94,9 @@ impl Resource for Directory {
     fn settle(&self, facts: &mut Facts) {
         path::settle(facts, self.name(), &self.request(), |fields| {
             if self.present {
+                let made = path::is_missing(fields);
                 let prefix = path::settle_type(fields, "directory");
-                self.access.settle(fields, prefix);
+                self.access.settle(fields, prefix, made);
             } else {
                 *fields = path::missing(fields);
             }

@@ -156,7 +156,7 @@ impl Edit {
 
     pub fn settle(&self, resource: &impl Rewrite, facts: &mut Facts) {
         path::settle(facts, &self.path, &self.request(), |fields| {
-            let missing = fields.bytes("type") == Some(b"missing") || fields.bytes("to_type") == Some(b"missing");
+            let missing = path::is_missing(fields);
             if missing && !resource.present() {
                 return;
             }
@@ -164,7 +164,8 @@ impl Edit {
             let Ok(after) = resource.rewrite(&before) else { return };
             let prefix = path::settle_type(fields, "file");
             if missing {
-                access::Access { owner: None, group: None, mode: 0o644 }.settle(fields, prefix);
+                let access = access::Access { owner: None, group: None, mode: None, default_mode: 0o644, whole: true };
+                access.settle(fields, prefix, true);
             }
             path::settle_content(fields, prefix, &Content::Bytes(after.into()));
         });

@@ -67,7 +67,7 @@ fn build(from: &Attributes<'_>) -> Result<Arc<dyn Resource>, Problem> {
             files.push(file_of(from, key, content(words.key.as_deref().unwrap_or_default()), &values)?);
         }
         files.push(file_of(from, &source, content(&text), &values)?);
-        Ok(Side { files, source, lacking })
+        Ok::<_, Problem>(Side { files, source, lacking })
     };
     let no_suites = words.suites.is_empty().then_some("`suites`");
     Ok(Arc::new(Repository {

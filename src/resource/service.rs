@@ -42,7 +42,7 @@ pub struct Service {
 }
 
 fn build(from: &Attributes<'_>) -> Result<Arc<dyn Resource>, Problem> {
-    let of = |key: &str, fire: Fire| Ok(from.ids(key)?.into_iter().map(move |on| Trigger { on, fire }));
+    let of = |key: &str, fire: Fire| Ok::<_, Problem>(from.ids(key)?.into_iter().map(move |on| Trigger { on, fire }));
     let mut triggers: Vec<Trigger> = of("restart_on", Fire::Restart)?.collect();
     triggers.extend(of("reload_on", Fire::Reload)?);
     let mut common = from.common(from.name)?;

@@ -1,0 +1,293 @@
+# shellcheck shell=sh
+# The session program: runs on a node, as root where that is wanted, for the whole of a run. Reads requests from
+# stdin, answers on stdout, leaves nothing behind.
+#
+# Written before this text by suil: suil_nonce, suil_name (of the private folder) and suil_early (the text of a first
+# job, or nothing).
+# A request is a line `VERB SIZE TOKEN` and SIZE bytes:
+#   job  runs the text as `sh` would, as an operation: set -eu, stdout kept in a file so that a daemon it starts
+#        does not hold the channel
+#   ask  runs the text, stdout straight into the answer
+#   do   evaluates the text here and now: uploads, the lock
+#   skip ends what the running job has started, but not the job; kill ends the job; quit ends the session
+# An answer is `@@BEGIN TOKEN`, stdout, `@@ERR TOKEN`, stderr, `@@END TOKEN STATUS`. The nonce in every token keeps
+# the noise of shells and daemons apart from answers.
+
+# shellcheck disable=SC2154 # written before this text
+: "$suil_nonce" "$suil_name"
+
+LC_ALL=C
+PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
+export LC_ALL PATH
+unset LANGUAGE ENV BASH_ENV CDPATH GREP_OPTIONS TAR_OPTIONS POSIXLY_CORRECT
+umask 022
+cd / || exit 0
+
+suil_shell=${1:-unknown}
+suil_folder=
+suil_staged=
+suil_locked=
+suil_job=
+suil_failed=
+
+# Ends however the session ends: end of input, a signal, an error.
+suil_leave() {
+	trap '' HUP INT TERM PIPE
+	trap - EXIT
+	if [ -n "$suil_job" ]; then
+		suil_stop "$suil_job" "$suil_job"
+	fi
+	eval "$suil_staged"
+	[ -z "$suil_locked" ] || rm -rf -- "$suil_locked"
+	[ -z "$suil_folder" ] || rm -rf -- "$suil_folder"
+	exit 0
+}
+trap suil_leave EXIT
+trap 'exit 0' HUP INT TERM PIPE
+
+# suil_take SIZE: copies exactly SIZE bytes of stdin to stdout, never a byte more.
+suil_take() {
+	[ "$1" -gt 0 ] || return 0
+	if [ "$1" -le 65536 ]; then
+		dd bs="$1" count=1 iflag=fullblock 2>/dev/null || dd bs=1 count="$1" 2>/dev/null
+		return
+	fi
+	if dd bs=65536 count=$(($1 / 65536)) iflag=fullblock 2>/dev/null; then
+		suil_take $(($1 % 65536))
+	else
+		dd bs=1 count="$1" 2>/dev/null
+	fi
+}
+
+# suil_process PID: sets suil_parent and suil_since, the start time that tells a process from a later one of its number.
+suil_process() {
+	suil_parent='' suil_since=''
+	{ IFS= read -r suil_line <"/proc/$1/stat"; } 2>/dev/null || return 1
+	suil_line=${suil_line##*) }
+	# shellcheck disable=SC2086 # the fields are numbers and one letter
+	set -- $suil_line
+	[ $# -ge 20 ] || return 1
+	suil_parent=$2
+	shift 19
+	suil_since=$1
+}
+
+# suil_below PID: sets suil_found to the processes under PID, itself left out, and suil_near to its own children.
+suil_below() {
+	suil_pairs='' suil_found=' ' suil_near=' '
+	for suil_at in /proc/[0-9]*; do
+		suil_pid=${suil_at#/proc/}
+		suil_process "$suil_pid" || continue
+		suil_pairs="$suil_pairs $suil_pid:$suil_parent"
+	done
+	suil_more=yes
+	while [ -n "$suil_more" ]; do
+		suil_more=
+		for suil_pair in $suil_pairs; do
+			suil_pid=${suil_pair%:*} suil_parent=${suil_pair#*:}
+			case $suil_found in *" $suil_pid "*) continue ;; esac
+			if [ "$suil_parent" = "$1" ]; then
+				suil_near="$suil_near$suil_pid "
+			else
+				case $suil_found in *" $suil_parent "*) ;; *) continue ;; esac
+			fi
+			suil_found="$suil_found$suil_pid "
+			suil_more=yes
+		done
+	done
+}
+
+# suil_stop PID [SELF]: ends what runs under PID, and SELF; first asked to end, then forced.
+suil_stop() {
+	suil_below "$1"
+	suil_list="$suil_found ${2:-}"
+	if [ -z "${2:-}" ]; then
+		# The job's inner shell stays, so that the job goes on with its next step.
+		for suil_pid in $suil_near; do
+			suil_list="${suil_list%%" $suil_pid "*} ${suil_list#*" $suil_pid "}"
+		done
+	fi
+	# shellcheck disable=SC2086 # a list of numbers
+	kill -TERM $suil_list 2>/dev/null
+	for suil_wait in 1 1 1; do
+		suil_alive=
+		for suil_pid in $suil_list; do
+			suil_process "$suil_pid" && case $suil_line in Z*) ;; *) suil_alive="$suil_alive $suil_pid" ;; esac
+		done
+		[ -n "$suil_alive" ] || return 0
+		sleep "$suil_wait"
+	done
+	# shellcheck disable=SC2086
+	kill -KILL $suil_alive 2>/dev/null
+	return 0
+}
+
+# suil_start VERB TOKEN TEXT: runs a job beside the reading of requests, so that an end of input is seen at once.
+suil_start() {
+	(
+		printf '@@BEGIN %s\n' "$2"
+		if [ -n "$suil_failed" ]; then
+			eval "$suil_staged"
+			printf '@@ERR %s\n%s\n@@END %s upload\n' "$2" "$suil_failed" "$2"
+			exit 0
+		fi
+		suil_token=$2 suil_text=$3
+		if [ "$1" = job ]; then
+			(
+				unset suil_nonce suil_token
+				set -eu
+				eval "$suil_text"
+			) </dev/null >"$suil_folder/out" 2>"$suil_folder/err"
+			suil_status=$?
+			eval "$suil_staged"
+			[ ! -s "$suil_folder/out" ] || cat "$suil_folder/out"
+		else
+			(
+				unset suil_nonce suil_token
+				eval "$suil_text"
+			) </dev/null 2>"$suil_folder/err"
+			suil_status=$?
+		fi
+		printf '@@ERR %s\n' "$suil_token"
+		[ ! -s "$suil_folder/err" ] || tail -c 65536 "$suil_folder/err"
+		rm -f -- "$suil_folder/out" "$suil_folder/err"
+		printf '@@END %s %s\n' "$suil_token" "$suil_status"
+	) &
+	suil_job=$!
+	suil_failed=
+}
+
+# Forgets the uploads of the last job, which has removed what it left of them.
+suil_fresh() {
+	suil_staged=
+	suil_failed=
+	rm -f -- "$suil_folder/staged"
+}
+
+# suil_receive SIZE SHA256 PATH QUOTED: takes an upload from stdin; what goes wrong is said by the next job. QUOTED is
+# the path as sh would write it.
+suil_receive() {
+	suil_staged="$suil_staged
+[ ! -e $4 ] || rm -f -- $4"
+	case $3 in
+	"$suil_folder"/*) ;;
+	*) printf 'rm -f -- %s\n' "$4" >>"$suil_folder/staged" ;;
+	esac
+	# The second cat keeps the channel in step where the disk is full.
+	suil_words=$( (
+		umask 077
+		set -C
+		suil_take "$1" | { cat >"$3" || {
+			cat >/dev/null
+			exit 1
+		}; }
+	) 2>&1) || suil_failed="cannot store an upload: $suil_words"
+	[ -z "$suil_failed" ] || return 0
+	if ! suil_sum=$(sha256sum <"$3" 2>&1); then
+		suil_failed="needs sha256sum: $suil_sum"
+	elif [ "${suil_sum%% *}" != "$2" ]; then
+		suil_failed="an upload of $1 bytes arrived damaged: expected sha256 $2, found ${suil_sum%% *}"
+	fi
+}
+
+# A survey is one job with inner answers: suil_open and suil_shut TOKEN STATUS mark one, stderr is kept in `said`.
+suil_open() {
+	printf '@@BEGIN %s\n' "$1"
+}
+
+suil_shut() {
+	printf '@@ERR %s\n' "$1"
+	[ ! -s "$suil_folder/said" ] || tail -c 65536 "$suil_folder/said"
+	printf '@@END %s %s\n' "$1" "$2"
+}
+
+# suil_keep NAME TEXT: a file in the private folder.
+suil_keep() {
+	printf '%s\n' "$2" >"$suil_folder/$1"
+}
+
+# suil_collect TOKEN FILE TEXT CONFIG INTERPRETER…: a module's own collector, with its config as stdin.
+suil_collect() {
+	suil_mark=$1 suil_file=$2
+	suil_keep "$2" "$3"
+	suil_keep config "$4"
+	shift 4
+	suil_open "$suil_mark"
+	"$@" "$suil_folder/$suil_file" <"$suil_folder/config" 2>"$suil_folder/said"
+	suil_shut "$suil_mark" "$?"
+}
+
+# Makes the private folder in the first place that can be written. Nothing is ever executed in it.
+suil_settle() {
+	suil_tried=
+	suil_own=$(id -u)
+	for suil_base in "/run/user/$suil_own" "${XDG_RUNTIME_DIR:-/run}" /run /var/lib /dev/shm /tmp /var/tmp; do
+		[ "$suil_own" != 0 ] || [ "$suil_base" != "${XDG_RUNTIME_DIR:-}" ] || continue
+		suil_tried="$suil_tried $suil_base"
+		[ -w "$suil_base" ] || continue
+		mkdir -m 700 "$suil_base/suil-$suil_name" 2>/dev/null || continue
+		suil_folder=$suil_base/suil-$suil_name
+		if { printf '%s %s\n' "$$" "$suil_mine" >"$suil_folder/owner"; } 2>/dev/null; then
+			return 0
+		fi
+		rm -rf -- "$suil_folder"
+		suil_folder=
+	done
+	return 1
+}
+
+# Removes what a session left that was killed hard. Only in places where nobody else can plant a folder.
+suil_sweep() {
+	[ "$suil_own" = 0 ] || return 0
+	for suil_old in /run/suil-* /run/user/0/suil-* /var/lib/suil-*; do
+		[ -f "$suil_old/owner" ] || continue
+		read -r suil_pid suil_then <"$suil_old/owner" || continue
+		if suil_process "$suil_pid" && [ "$suil_since" = "$suil_then" ]; then continue; fi
+		# shellcheck disable=SC1091
+		[ ! -f "$suil_old/staged" ] || . "$suil_old/staged"
+		rm -rf -- "$suil_old"
+	done
+}
+
+suil_process "$$"
+suil_mine=${suil_since:-0}
+if ! suil_settle; then
+	printf '@@FATAL %s no place for a private folder, tried:%s\n' "$suil_nonce" "$suil_tried"
+	exit 0
+fi
+suil_sweep
+
+printf '@@BEGIN %s.0\n' "$suil_nonce"
+printf 'user %s\nshell %s\nfolder %s\n' "$suil_own" "$suil_shell" "$suil_folder"
+for suil_file in /etc/os-release /usr/lib/os-release; do
+	[ -r "$suil_file" ] || continue
+	printf 'os-release %s\n' "$suil_file"
+	dd bs=16384 count=1 2>/dev/null <"$suil_file"
+	break
+done
+printf '@@END %s.0 0\n' "$suil_nonce"
+
+[ -z "$suil_early" ] || suil_start ask "$suil_nonce.1" "$suil_early"
+unset suil_early
+
+while read -r suil_verb suil_size suil_token; do
+	case $suil_verb in
+	job | ask) suil_start "$suil_verb" "$suil_token" "$(suil_take "$suil_size")" ;;
+	do) eval "$(suil_take "$suil_size")" ;;
+	skip) [ -z "$suil_job" ] || suil_stop "$suil_job" ;;
+	kill)
+		if [ -n "$suil_job" ]; then
+			suil_stop "$suil_job" "$suil_job"
+			wait "$suil_job"
+			suil_job=
+			eval "$suil_staged"
+		fi
+		printf '@@BEGIN %s\n@@ERR %s\n@@END %s 124\n' "$suil_token" "$suil_token" "$suil_token"
+		;;
+	quit) exit 0 ;;
+	*)
+		printf '@@FATAL %s a request that the session does not know: %s\n' "$suil_nonce" "$suil_verb"
+		exit 0
+		;;
+	esac
+done

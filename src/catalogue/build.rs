@@ -1,0 +1,98 @@
+//! Builds the catalogue: one entry for every selected node, all problems of all nodes together.
+
+use super::card::Card;
+use super::entry::Entry;
+use super::files::keep;
+use super::lookup::{Answers, Found};
+use super::probe::Probe;
+use super::select::{Selection, select};
+use super::stack::Stack;
+use super::workspace::Workspace;
+use crate::base::{Problems, Result, problem};
+use std::sync::Arc;
+
+/// The entries of the selected nodes.
+#[derive(Debug, Default)]
+pub struct Catalogue {
+    /// By name.
+    pub entries: Vec<Entry>,
+    /// What is worth saying, though nothing fails because of it.
+    pub warnings: Problems,
+}
+
+impl Catalogue {
+    /// Builds the entries of the selected nodes. Connects to nothing and decrypts nothing.
+    ///
+    /// # Errors
+    /// All problems of all selected nodes, and of the nodes that their lookups read, sorted by place.
+    pub fn build(workspace: &Workspace, selection: &Selection) -> Result<Catalogue> {
+        let (catalogue, problems) = Catalogue::sound(workspace, selection)?;
+        if problems.is_empty() { Ok(catalogue) } else { Err(problems) }
+    }
+
+    /// Builds the entries of those selected nodes that can be built, with the problems of the others: a fault of one
+    /// must not hide those of another. For checks only; a run needs [`Catalogue::build`].
+    ///
+    /// # Errors
+    /// A selection that matches nothing.
+    pub fn sound(workspace: &Workspace, selection: &Selection) -> Result<(Catalogue, Problems)> {
+        let mut problems = Problems::new();
+        let mut warnings = workspace.warnings().to_vec();
+        let cards = select(workspace, selection, &mut warnings)?;
+        let mut answers = Answers::default();
+        let mut entries = Vec::with_capacity(cards.len());
+        for card in cards {
+            let Some(card) = keep(card, &mut problems) else { continue };
+            let probe = workspace.probe(&card.name).map_err(Problems::from);
+            let entry = probe.and_then(|probe| one(workspace, &card, probe, &mut answers));
+            entries.extend(keep(entry, &mut problems));
+        }
+        problems.append(&mut answers.problems);
+        problem::sort(&mut problems);
+        Ok((Catalogue { entries, warnings }, problems))
+    }
+
+    /// Builds the entry of one node again after a fresh probe, from the files that were already read.
+    ///
+    /// # Errors
+    /// All that is wrong with the node now, its OS layers known.
+    pub fn rebuild(&mut self, workspace: &Workspace, node: &str, probe: Probe) -> Result<()> {
+        let card = workspace.card(node)?;
+        let mut answers = Answers::default();
+        let entry = one(workspace, &card, probe, &mut answers)?;
+        if !answers.problems.is_empty() {
+            problem::sort(&mut answers.problems);
+            return Err(answers.problems);
+        }
+        match self.entries.binary_search_by(|known| (*known.name).cmp(node)) {
+            Ok(at) => self.entries.splice(at..=at, [entry]).for_each(drop),
+            Err(at) => self.entries.insert(at, entry),
+        }
+        Ok(())
+    }
+}
+
+fn one(workspace: &Workspace, card: &Card, probe: Probe, answers: &mut Answers) -> Result<Entry> {
+    let shape = card.shape(workspace, &probe)?;
+    let stack: Arc<Stack> = workspace.stacks().get(workspace, &shape);
+    let data = stack.merge(workspace, &card.name)?;
+    let mut problems = Problems::new();
+    let mut found = Found::default();
+    if let Some(data) = &data {
+        let mut answer = |lookup: &_, place| answers.answer(workspace, lookup, place);
+        found.gather(data, card.number, &mut answer, &mut problems);
+    }
+    if !problems.is_empty() {
+        return Err(problems);
+    }
+    Ok(Entry {
+        name: card.name.clone(),
+        role: card.role.clone(),
+        provisional: !probe.is_known(),
+        probe,
+        modules: stack.modules.clone(),
+        number: card.number,
+        merged: data,
+        found,
+    })
+}

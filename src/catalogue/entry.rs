@@ -1,0 +1,76 @@
+//! What the catalogue knows of one node.
+
+use super::lookup::Found;
+use super::probe::Probe;
+use crate::data::{Kind, Map, Value};
+use std::sync::Arc;
+
+/// One node: its role, its system, its modules in run order, its data.
+#[derive(Clone, Debug)]
+pub struct Entry {
+    pub name: Arc<str>,
+    pub role: Arc<str>,
+    pub probe: Probe,
+    /// True for a node that was never probed: no OS layers, modules in listed order.
+    pub provisional: bool,
+    /// In run order.
+    pub modules: Arc<[String]>,
+    pub(super) number: u32,
+    /// Merged, lookups not expanded.
+    pub(super) merged: Option<Value>,
+    pub(super) found: Found,
+}
+
+impl Entry {
+    pub fn family(&self) -> Option<&str> {
+        self.probe.family.as_deref()
+    }
+
+    /// The release as text.
+    pub fn release(&self) -> Option<String> {
+        self.probe.release()
+    }
+
+    /// What the data has under a top-level key, lookups expanded, secrets still encrypted.
+    pub fn slice(&self, key: &str) -> Option<Value> {
+        self.merged.as_ref()?.get(key).map(|value| self.found.expand(value, self.number))
+    }
+
+    /// The connection settings as they were written; [`Entry::connection`] checks them.
+    pub fn deployment(&self) -> Option<Value> {
+        self.slice("deployment")
+    }
+
+    /// The slices of all modules, in the order in which layers brought them.
+    pub fn data(&self) -> Map {
+        let slots = self.merged.as_ref().and_then(Value::map).into_iter().flatten();
+        let slots = slots.filter(|(key, _)| &***key != "deployment");
+        slots
+            .map(|(key, slot)| {
+                let value = self.found.expand(&slot.value, self.number);
+                (key.clone(), crate::data::Entry { key: slot.key, value })
+            })
+            .collect()
+    }
+
+    /// The value at a dotted path of keys and list indexes, lookups expanded.
+    pub fn at(&self, path: &str) -> Option<Value> {
+        let mut keys = path.split('.');
+        let value = self.slice(keys.next()?)?;
+        crate::data::trace::at(&value, &keys.collect::<Vec<_>>()).cloned()
+    }
+
+    /// True where some value of the entry is a secret.
+    pub fn has_secrets(&self) -> bool {
+        self.merged.as_ref().is_some_and(secret_in)
+    }
+}
+
+fn secret_in(value: &Value) -> bool {
+    match &value.kind {
+        Kind::Secret(_) => true,
+        Kind::List(list) => list.iter().any(secret_in),
+        Kind::Map(map) => map.values().any(|slot| secret_in(&slot.value)),
+        Kind::Scalar(_) | Kind::Lookup(_) => false,
+    }
+}

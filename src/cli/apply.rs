@@ -1,0 +1,161 @@
+//! `suil apply`, and `suil` alone.
+
+use super::start::Start;
+use super::{Context, Outcome, Selection};
+use crate::base::{Plain, Problem, Problems, clock};
+use crate::run::{self, Record};
+use crate::ui::pick::{Item, pick as choose};
+use crate::ui::text::count;
+use crate::ui::{self, Ending, Exit, Output, Paint};
+use std::sync::Arc;
+
+/// Show what differs on nodes, ask, and change it
+#[derive(clap::Args, Debug, Default)]
+#[command(after_help = "Without --role and --node, take all nodes with --node '*'.")]
+pub struct Args {
+    #[command(flatten)]
+    pub selection: Selection,
+    /// Apply without asking
+    #[arg(long, conflicts_with = "dry_run")]
+    pub confirm: bool,
+    /// Show the plan and change nothing
+    #[arg(long)]
+    pub dry_run: bool,
+    /// Assert every resource, and tell `deploy()` so, even where nothing differs
+    #[arg(long)]
+    pub force: bool,
+    /// Work on this many nodes at once
+    #[arg(long, value_name = "N", default_value_t = 32, value_parser = clap::value_parser!(u16).range(1..))]
+    pub parallel: u16,
+    /// With --dry-run: exit 2 where something differs
+    #[arg(long, requires = "dry_run")]
+    pub detailed_exitcode: bool,
+}
+
+const INSTEAD: &str = "name them: `suil apply --role ROLE`";
+
+/// `suil` alone: pick roles from a list, then run.
+pub fn pick(context: &Context) -> Outcome {
+    ui::ask::possible("Roles", INSTEAD)?;
+    let workspace = context.open()?;
+    let roles = workspace.roles()?;
+    let item = |row: &crate::catalogue::RoleRow| Item {
+        name: row.name.clone(),
+        detail: format!("{}: {}", count(row.nodes.len(), "node"), row.nodes.join(", ")),
+    };
+    let items: Vec<Item> = roles.iter().map(item).collect();
+    if items.is_empty() {
+        return Err(Problem::new("the workspace has no role").help("`suil init DIR` makes one to look at").into());
+    }
+    let Some(picked) = choose("Roles", &items, INSTEAD)? else { return Ok(Exit::Done) };
+    let picked: Vec<String> = picked.into_iter().filter_map(|i| roles.get(i)).map(|row| row.name.clone()).collect();
+    run(
+        Args { selection: Selection { roles: picked, ..Selection::default() }, parallel: 32, ..Args::default() },
+        context,
+    )
+}
+
+/// Runs the whole way from the catalogue to the check.
+pub fn run(args: Args, context: &Context) -> Outcome {
+    if args.selection.is_empty() {
+        return Err(Problem::usage("no node is selected")
+            .help("name some with `--role ROLE` or `--node NODE`, or take all with `--node '*'`")
+            .into());
+    }
+    if !args.confirm && !args.dry_run {
+        ui::ask::possible(QUESTION, "show the plan with `--dry-run`, or apply without asking with `--confirm`")?;
+    }
+    let start = Start::new(context, &args.selection, args.parallel, args.force)?;
+    let mask = start.mask();
+    start.finish(|start| apply(&args, context, start)).or_else(|problems| Ok(ui::fail(&problems, &mask)))
+}
+
+const QUESTION: &str = "Apply?";
+
+fn apply(args: &Args, context: &Context, start: &Start) -> Outcome {
+    let text = context.output == Output::Text;
+    let paint = Paint::ON;
+    if text {
+        ui::out(&ui::brief::render(&start.catalogue, &start.options.only, paint))?;
+    }
+    ui::warn(&start.catalogue.warnings, &start.mask());
+    let gathered = start.gather("reading facts");
+    let failed = gathered.nodes.iter().filter(|(_, ready)| ready.is_err()).count();
+    let waiting = gathered.plan.operations();
+    let plan = gathered.plan.to_plain(&start.mask());
+    let record = Arc::new(Record::write(start.root(), clock::now(), &start.records(&gathered), &plan, &start.mask())?);
+    let warnings: Problems = gathered.plan.nodes.iter().flat_map(|node| node.warnings.clone()).collect();
+    ui::warn(&warnings, &start.mask());
+    if text {
+        ui::out(&ui::plan::render(&gathered.plan, &start.mask(), paint))?;
+    }
+    if args.dry_run || start.stop.asked() || (waiting > 0 && !args.confirm && !start.confirm(QUESTION)?) {
+        if !text {
+            ui::show(context.output, String::new, || plan)?;
+        }
+        let outcomes = start.leave(gathered);
+        record.finish(&outcomes)?;
+        return Ok(conclude(args, start, text, &outcomes, paint)?);
+    }
+    if text && waiting == 0 && failed < start.catalogue.entries.len() {
+        ui::out("Nothing to apply.\n")?;
+    }
+    let outcomes = start.perform(gathered, &record);
+    record.finish(&outcomes)?;
+    if !text {
+        ui::show(context.output, String::new, || summary(&outcomes))?;
+    }
+    Ok(conclude(args, start, text, &outcomes, paint)?)
+}
+
+/// What `--output json|yaml` prints of an apply: `{version, nodes: [{node, outcome, operations, planned, problems}]}`.
+fn summary(outcomes: &[(String, run::Outcome)]) -> Plain {
+    let nodes = outcomes.iter().map(|(node, outcome)| {
+        let mut row = Plain::from_iter([("node", Plain::from(node))]);
+        for (key, value) in outcome.to_plain().as_map().into_iter().flatten() {
+            row.set(key, value.clone());
+        }
+        row
+    });
+    Plain::from_iter([("version", Plain::Int(1)), ("nodes", nodes.collect())])
+}
+
+/// Prints the last line of each node and every problem, and says how suil exits.
+fn conclude(
+    args: &Args,
+    start: &Start,
+    text: bool,
+    outcomes: &[(String, run::Outcome)],
+    paint: Paint,
+) -> Result<Exit, Problems> {
+    if text {
+        let lines: Vec<(&str, Ending, String)> = outcomes
+            .iter()
+            .map(|(node, outcome)| (node.as_str(), ui::watch::ending(outcome), words(outcome)))
+            .collect();
+        ui::out(&ui::progress::endings(lines.iter().map(|(n, e, w)| (*n, *e, w.as_str())), paint))?;
+    }
+    let problems: Problems = outcomes.iter().flat_map(|(_, outcome)| outcome.problems()).cloned().collect();
+    if start.stop.asked() {
+        ui::fail(&problems, &start.mask());
+        return Ok(Exit::Interrupted);
+    }
+    if !problems.is_empty() {
+        return Ok(ui::fail(&problems, &start.mask()));
+    }
+    let waits = outcomes.iter().any(|(_, o)| matches!(o, run::Outcome::Planned { operations } if *operations > 0));
+    Ok(if waits && args.detailed_exitcode { Exit::Differences } else { Exit::Done })
+}
+
+/// What stands behind the ending of a node.
+fn words(outcome: &run::Outcome) -> String {
+    match outcome {
+        run::Outcome::Done { operations } => count(*operations, "operation"),
+        run::Outcome::Failed { performed, planned, .. } => format!("{performed} of {}", count(*planned, "operation")),
+        run::Outcome::InDoubt { performed, planned, .. } => {
+            format!("in operation {} of {planned}", performed + 1)
+        }
+        run::Outcome::Planned { operations } => format!("{} planned", count(*operations, "operation")),
+        run::Outcome::Nothing | run::Outcome::NotReached { .. } => String::new(),
+    }
+}

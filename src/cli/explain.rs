@@ -1,0 +1,90 @@
+//! `suil explain`.
+
+use super::{Context, Outcome};
+use crate::base::{Plain, Problems};
+use crate::catalogue::{self, Touch};
+use crate::data::Value;
+use crate::ui::{self, Exit, Paint, text};
+
+/// Show where a value comes from
+///
+/// Every layer that touched the key, lowest first: its place, what it did, and the value after it.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "Example: suil explain web-01.example.com nginx.workers")]
+pub struct Args {
+    /// The node
+    #[arg(value_name = "NODE")]
+    node: String,
+    /// The key, with dots between its parts: nginx.workers
+    #[arg(value_name = "KEY")]
+    key: String,
+}
+
+pub fn run(args: Args, context: &Context) -> Outcome {
+    let workspace = context.open()?;
+    let found = catalogue::explain(&workspace, &args.node, &args.key)?;
+    let text = || {
+        let mut out = String::new();
+        let title = format!("{} on {}", found.key, found.node);
+        match &found.value {
+            Some(value) => out.push_str(&entry(&Paint::ON.heading(&title), &plain(value))),
+            None => out.push_str(&format!("{}: no value\n", Paint::ON.heading(&title))),
+        }
+        let width = found.touches.iter().map(|t| text::width(&t.place.to_string())).max().unwrap_or(0);
+        for touch in &found.touches {
+            out.push_str(&line(touch, width));
+        }
+        out
+    };
+    let value = || {
+        Plain::from_iter([
+            ("node", Plain::from(&found.node)),
+            ("key", Plain::from(&found.key)),
+            ("value", Plain::from(found.value.as_ref().map(plain))),
+            ("layers", found.touches.iter().map(layer).collect()),
+        ])
+    };
+    ui::show(context.output, text, value).map_err(Problems::from)?;
+    Ok(Exit::Done)
+}
+
+/// One layer: where, how, and the value after it.
+fn line(touch: &Touch, width: usize) -> String {
+    let place = touch.place.to_string();
+    let gap = " ".repeat(width.saturating_sub(text::width(&place)) + 2);
+    let head = format!("  {place}{gap}{}", Paint::ON.quiet(touch.strategy));
+    match &touch.after {
+        Some(value) => entry(&head, &plain(value)),
+        None => format!("{head}: no value\n"),
+    }
+}
+
+/// `<head>: <value>`; what needs more room stands below.
+fn entry(head: &str, value: &Plain) -> String {
+    let line = match value {
+        Plain::List(_) | Plain::Map(_) => text::clean(&value.to_json_line()),
+        value => text::clean(value.to_yaml().trim_end()),
+    };
+    if text::width(head) + 2 + text::width(&line) <= ui::columns().unwrap_or(80) {
+        return format!("{head}: {line}\n");
+    }
+    let yaml = value.to_yaml();
+    let lines: String = yaml.trim_end().lines().map(|line| format!("      {}\n", text::clean(line))).collect();
+    format!("{head}:\n{lines}")
+}
+
+fn layer(touch: &Touch) -> Plain {
+    Plain::from_iter([
+        ("file", Plain::from(touch.place.path().display().to_string())),
+        ("line", Plain::from(touch.place.line)),
+        ("column", Plain::from(touch.place.column)),
+        ("layer", Plain::from(&touch.layer)),
+        ("strategy", Plain::from(touch.strategy)),
+        ("after", Plain::from(touch.after.as_ref().map(plain))),
+    ])
+}
+
+/// A value for the eye: a secret is only named, for telling where it comes from needs no key.
+fn plain(value: &Value) -> Plain {
+    value.to_plain(&mut |_, _| Plain::from("secret"))
+}

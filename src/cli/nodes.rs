@@ -1,0 +1,42 @@
+//! `suil nodes`.
+
+use super::{Context, Outcome};
+use crate::base::{Plain, Problems};
+use crate::ui::{self, Exit, Paint, Table};
+
+/// List the nodes, their roles and systems
+#[derive(clap::Args, Debug)]
+pub struct Args {}
+
+pub fn run(_args: Args, context: &Context) -> Outcome {
+    let workspace = context.open()?;
+    let rows = workspace.nodes()?;
+    let text = || {
+        let mut table = Table::new(["NODE", "ROLE", "SYSTEM"]);
+        for row in &rows {
+            let system = match (&row.probe.family, row.probe.release()) {
+                (Some(family), Some(release)) => format!("{family} {release}"),
+                (Some(family), None) => family.clone(),
+                _ => "not probed".to_owned(),
+            };
+            table.row([row.name.clone(), row.role.clone(), system]);
+        }
+        table.render(ui::columns(), Paint::ON)
+    };
+    let value = || {
+        rows.iter()
+            .map(|row| {
+                Plain::from_iter([
+                    ("name", Plain::from(&row.name)),
+                    ("role", Plain::from(&row.role)),
+                    ("family", Plain::from(row.probe.family.clone())),
+                    ("release", Plain::from(row.probe.release.clone())),
+                    ("provisional", Plain::from(row.provisional)),
+                    ("file", Plain::from(row.place.path().display().to_string())),
+                ])
+            })
+            .collect()
+    };
+    ui::show(context.output, text, value).map_err(Problems::from)?;
+    Ok(Exit::Done)
+}

@@ -1,0 +1,115 @@
+//! Reads the command line, and says what is wrong with it in suil's own words.
+
+use super::Cli;
+use crate::base::{Mask, Problem};
+use crate::ui::{self, Exit};
+use clap::error::{ContextKind, ContextValue, Error, ErrorKind};
+use clap::{CommandFactory, Parser};
+use std::ffi::OsString;
+
+/// Parses the arguments, or prints what was asked for instead (`--help`, `--version`) or what is wrong.
+pub fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Cli, Exit> {
+    let args: Vec<OsString> = args.into_iter().collect();
+    Cli::try_parse_from(&args).map_err(|error| match error.kind() {
+        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => match ui::out(&error.render().ansi().to_string()) {
+            Ok(()) => Exit::Done,
+            Err(problem) => ui::fail(&[problem], &Mask::new()),
+        },
+        _ => ui::fail(&[problem(&error, &args)], &Mask::new()),
+    })
+}
+
+/// clap's error as a problem.
+fn problem(error: &Error, args: &[OsString]) -> Problem {
+    let text = |kind| error.get(kind).and_then(words);
+    let arg = text(ContextKind::InvalidArg).map(|arg| short(&arg)).unwrap_or_default();
+    let value = text(ContextKind::InvalidValue).unwrap_or_default();
+    let choice = || text(ContextKind::ValidValue).map(|all| format!("expected one of {all}"));
+    let (what, expected) = match error.kind() {
+        ErrorKind::InvalidSubcommand => {
+            (format!("unknown command `{}`", text(ContextKind::InvalidSubcommand).unwrap_or_default()), None)
+        }
+        ErrorKind::UnknownArgument if arg.starts_with('-') => (format!("unknown option `{arg}`"), None),
+        ErrorKind::UnknownArgument => (format!("unexpected argument `{arg}`"), None),
+        ErrorKind::InvalidValue if value.is_empty() => (format!("`{arg}` needs a value"), choice()),
+        ErrorKind::InvalidValue | ErrorKind::ValueValidation => {
+            let why = std::error::Error::source(error).map(|e| format!("expected {e}"));
+            (format!("`{value}` is no value for `{arg}`"), choice().or(why))
+        }
+        ErrorKind::MissingRequiredArgument => (format!("{} is missing", ticked(&arg)), None),
+        ErrorKind::MissingSubcommand | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
+            ("a command is missing".to_owned(), None)
+        }
+        ErrorKind::ArgumentConflict => match text(ContextKind::PriorArg) {
+            Some(other) if short(&other) == arg => (format!("`{arg}` is given twice"), None),
+            Some(other) => (format!("`{arg}` and {} exclude each other", ticked(&short(&other))), None),
+            None => (format!("`{arg}` cannot be used here"), None),
+        },
+        ErrorKind::NoEquals => (format!("`{arg}` needs `=` before its value"), None),
+        ErrorKind::TooManyValues | ErrorKind::TooFewValues | ErrorKind::WrongNumberOfValues => {
+            (format!("`{arg}` has the wrong number of values"), None)
+        }
+        ErrorKind::InvalidUtf8 => ("an argument is not UTF-8".to_owned(), None),
+        _ => (first_line(error), None),
+    };
+    let guess = [ContextKind::SuggestedSubcommand, ContextKind::SuggestedArg, ContextKind::SuggestedValue]
+        .into_iter()
+        .find_map(|kind| error.get(kind).and_then(first).map(|guess| short(&guess)));
+    let manual = format!("`{} --help` lists what there is", path(args));
+    let help = guess.map_or(manual.clone(), |guess| format!("did you mean `{guess}`? {manual}"));
+    let problem = Problem::usage(what).help(help);
+    match expected {
+        Some(expected) => problem.expected(expected),
+        None => problem,
+    }
+}
+
+/// The words of a context value; several are joined by commas.
+fn words(value: &ContextValue) -> Option<String> {
+    match value {
+        ContextValue::String(text) => Some(text.clone()),
+        ContextValue::Strings(all) => Some(all.join(", ")),
+        ContextValue::StyledStr(text) => Some(text.to_string()),
+        _ => None,
+    }
+}
+
+fn first(value: &ContextValue) -> Option<String> {
+    match value {
+        ContextValue::String(text) => Some(text.clone()),
+        ContextValue::Strings(all) => all.first().cloned(),
+        _ => None,
+    }
+}
+
+/// `--role <ROLE>` is `--role`, and `<NODE>` is `NODE`: what a person types or reads in the usage line.
+fn short(arg: &str) -> String {
+    let plain = |word: &str| {
+        let word = word.trim_matches(|c| "[]".contains(c)).trim_end_matches("...");
+        if word.starts_with('-') {
+            word.split([' ', '=']).next().unwrap_or(word).to_owned()
+        } else {
+            word.trim_matches(|c| "<>[]".contains(c)).to_owned()
+        }
+    };
+    arg.split(", ").map(plain).collect::<Vec<_>>().join(", ")
+}
+
+fn ticked(words: &str) -> String {
+    words.split(", ").map(|word| format!("`{word}`")).collect::<Vec<_>>().join(" and ")
+}
+
+fn first_line(error: &Error) -> String {
+    let text = error.to_string();
+    text.lines().next().unwrap_or_default().trim_start_matches("error: ").to_owned()
+}
+
+/// The command as far as it was understood: `suil`, `suil apply`.
+fn path(args: &[OsString]) -> String {
+    let commands = Cli::command();
+    let known = |word: &&OsString| commands.get_subcommands().any(|c| c.get_name() == word.as_os_str());
+    match args.iter().skip(1).find(known) {
+        Some(command) => format!("suil {}", command.to_string_lossy()),
+        None => "suil".to_owned(),
+    }
+}

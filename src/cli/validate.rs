@@ -1,0 +1,148 @@
+//! `suil validate`.
+
+use super::load::{Closed, Loaded};
+use super::{Context, Outcome};
+use crate::base::{Mask, Note, Place, Plain, Problem, Problems, problem};
+use crate::catalogue::{Catalogue, Entry, Selection};
+use crate::data::library::Origin;
+use crate::plan::{conflict, want::Want};
+use crate::ui::text::count;
+use crate::ui::{self, Exit, Output};
+use std::num::NonZero;
+use std::sync::Arc;
+
+/// Check the whole workspace without connecting
+///
+/// Every file, node, module, config and template; all problems are told at once.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "Needs no key: where a secret cannot be opened, a text stands for it.")]
+pub struct Args {}
+
+pub fn run(_args: Args, context: &Context) -> Outcome {
+    let mut loaded = None;
+    let problems = match context.load() {
+        Ok(found) => check(loaded.insert(found)),
+        Err(problems) => problems,
+    };
+    let mask = loaded.as_ref().map(|l| l.mask.clone()).unwrap_or_default();
+    let problems = folded(problems);
+    let exit = if problems.is_empty() { Exit::Done } else { ui::problem::exit(&problems) };
+    if context.output == Output::Text {
+        ui::warn(&problems, &mask);
+        if exit == Exit::Done {
+            ui::out(&format!("{}: no problem\n", loaded.map(|l| size(&l)).unwrap_or_default()))
+                .map_err(Problems::from)?;
+        }
+        return Ok(exit);
+    }
+    let value = || Plain::from_iter([("problems", problems.iter().map(|p| plain(p, &mask)).collect())]);
+    ui::show(context.output, String::new, value).map_err(Problems::from)?;
+    Ok(exit)
+}
+
+fn size(loaded: &Loaded) -> String {
+    let nodes = count(loaded.workspace.node_names().count(), "node");
+    let roles = loaded.workspace.role_names().map(Iterator::count).unwrap_or_default();
+    format!("{nodes}, {}", count(roles, "role"))
+}
+
+/// All that can be found without a node, stage by stage; a stage works on what the one before it could build.
+fn check(loaded: &Loaded) -> Problems {
+    let mut problems = Problems::new();
+    let workspace = &loaded.workspace;
+    problems.extend(workspace.roles().err().unwrap_or_default());
+    // A stock module is compiled where a node has it; it is not the workspace's to mend.
+    let own = workspace.library().iter().filter(|dir| dir.origin != Origin::Stock);
+    for module in own.filter_map(|dir| loaded.modules.get(&dir.name)) {
+        problems.extend(module.compile().err().unwrap_or_default());
+    }
+    let catalogue = match Catalogue::build(workspace, &Selection::default()) {
+        Ok(catalogue) => catalogue,
+        Err(found) => {
+            problems.extend(found);
+            sound(loaded)
+        }
+    };
+    problems.extend(catalogue.warnings.iter().cloned());
+    problems.extend(catalogue.check_deployments());
+    problems.extend(nodes(loaded, &catalogue.entries));
+    problems
+}
+
+/// The entries of those nodes that can be built, where not all can: a fault of one must not hide those of another.
+fn sound(loaded: &Loaded) -> Catalogue {
+    let mut sound = Catalogue::default();
+    for name in loaded.workspace.node_names() {
+        let one = Selection { nodes: vec![name.to_owned()], ..Selection::default() };
+        if let Ok(catalogue) = Catalogue::build(&loaded.workspace, &one) {
+            sound.entries.extend(catalogue.entries);
+        }
+    }
+    sound
+}
+
+/// The problems of all entries, found in parallel: module code depends on its config alone.
+fn nodes(loaded: &Loaded, entries: &[Entry]) -> Problems {
+    let threads = std::thread::available_parallelism().map_or(1, NonZero::get);
+    let share = entries.len().div_ceil(threads).max(1);
+    std::thread::scope(|scope| {
+        let work = |part: &'_ [Entry]| part.iter().flat_map(|entry| node(loaded, entry)).collect::<Problems>();
+        let started: Vec<_> = entries.chunks(share).map(|part| scope.spawn(move || work(part))).collect();
+        let lost = |_| vec![Problem::new("suil lost a thread that checked nodes; this is a fault of suil")];
+        started.into_iter().flat_map(|thread| thread.join().unwrap_or_else(lost)).collect()
+    })
+}
+
+/// What is wrong with one node: its configs, and what the modules make of them.
+fn node(loaded: &Loaded, entry: &Entry) -> Problems {
+    let mut problems = Problems::new();
+    let mut wants = Vec::new();
+    for module in entry.modules.iter().filter_map(|name| loaded.modules.get(name)) {
+        let config = match loaded.config(entry, module, Closed::Pretend) {
+            Ok(config) => Arc::new(config),
+            Err(found) => {
+                problems.extend(found);
+                continue;
+            }
+        };
+        problems.extend(module.expected(&config).err().unwrap_or_default());
+        match module.resources(&config) {
+            Ok(resources) => wants.push(Want { module: module.name().to_owned(), resources, ..Want::default() }),
+            Err(found) => problems.extend(found),
+        }
+    }
+    problems.extend(conflict::settle(&entry.name, &mut wants).err().unwrap_or_default());
+    problems
+}
+
+/// The same problem of many nodes once: it has one place and one cure.
+fn folded(mut problems: Problems) -> Problems {
+    problem::sort(&mut problems);
+    let mut folded: Vec<(Problem, usize)> = Vec::new();
+    for found in problems {
+        let same = |known: &Problem| known.place.is_some() && (known.place, &known.what) == (found.place, &found.what);
+        match folded.iter_mut().find(|(known, _)| same(known)) {
+            Some((_, more)) => *more += 1,
+            None => folded.push((found, 0)),
+        }
+    }
+    let told = |(problem, more): (Problem, usize)| match more {
+        0 => problem,
+        more => problem.note(format!("{} like this", count(more, "more problem"))),
+    };
+    folded.into_iter().map(told).collect()
+}
+
+fn plain(problem: &Problem, mask: &Mask) -> Plain {
+    let show = |text: &str| Plain::from(mask.apply(text));
+    let place = |place: Option<Place>| Plain::from(place.map(|p| p.to_string()));
+    let note = |note: &Note| Plain::from_iter([("text", show(&note.text)), ("place", place(note.place))]);
+    Plain::from_iter([
+        ("what", show(&problem.what)),
+        ("warning", Plain::from(problem.kind == problem::Kind::Warning)),
+        ("place", place(problem.place)),
+        ("expected", problem.expected.as_deref().map_or(Plain::Null, show)),
+        ("notes", problem.notes.iter().map(note).collect()),
+        ("help", problem.help.as_deref().map_or(Plain::Null, show)),
+    ])
+}

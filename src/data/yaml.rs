@@ -1,0 +1,74 @@
+//! Reads one data file: every value with its place, every problem of the file in one report.
+//!
+//! Enters: bytes and the path they came from. Leaves: a [`Tagged`] tree, or nothing for an empty file. Bounded in
+//! size, depth and alias expansion; anchors never cross files.
+
+mod anchor;
+mod build;
+mod lookup;
+mod secret;
+mod syntax;
+mod text;
+
+use super::Tagged;
+use crate::base::{FileId, Problem, Result, problem};
+use std::path::Path;
+
+pub use secret::cipher;
+
+/// The largest data file, in bytes.
+pub const MAX_BYTES: usize = 8 * 1024 * 1024;
+/// How deep lists and mappings may nest, aliases expanded.
+pub const MAX_DEPTH: usize = 128;
+/// How many values all the aliases of a file may stand for.
+pub const MAX_ALIASED: usize = 100_000;
+/// Problems reported for one file; the rest would repeat the first ones.
+const MAX_PROBLEMS: usize = 50;
+
+/// Loads the data file `bytes`, shown to people as `path`. An empty file (nothing, comments, `---` or `~`) is `None`.
+///
+/// # Errors
+/// Everything that is wrong with the file, sorted by place.
+pub fn load(path: &Path, bytes: &[u8]) -> Result<Option<Tagged>> {
+    load_any(path, bytes).and_then(|root| match root {
+        Some(root) if !root.is_map() || root.tag.is_some() => Err(not_a_mapping(path, &root).into()),
+        root => Ok(root),
+    })
+}
+
+/// Loads a file whose outermost value may be anything.
+///
+/// # Errors
+/// As for [`load`].
+pub fn load_any(path: &Path, bytes: &[u8]) -> Result<Option<Tagged>> {
+    if bytes.len() > MAX_BYTES {
+        let limit = MAX_BYTES / (1024 * 1024);
+        let what = format!("`{}` is too large: {} bytes", path.display(), bytes.len());
+        return Err(Problem::new(what).help(format!("a data file may have {limit} MiB")).into());
+    }
+    let (text, mut problems) = text::decode(path, bytes)?;
+    let file = FileId::new(path, text.clone());
+    problems.extend(text::control_characters(file, &text));
+    if !problems.is_empty() {
+        return Err(problems);
+    }
+    let masked = secret::mask(&text);
+    let (root, mut problems) = build::Builder::new(file, &text, &masked).document();
+    if problems.is_empty() {
+        return Ok(root);
+    }
+    problem::sort(&mut problems);
+    problems.truncate(MAX_PROBLEMS);
+    Err(problems)
+}
+
+fn not_a_mapping(path: &Path, root: &Tagged) -> Problem {
+    let (place, found) = match &root.tag {
+        Some(tag) => (tag.place, "a tag before all of it"),
+        None if root.is_list() => (root.place, "a list"),
+        None => (root.place, root.plain().map_or("something else", super::Value::type_name)),
+    };
+    Problem::new(format!("`{}` is not a mapping", path.display()))
+        .at(place)
+        .expected(format!("expected keys with values, found {found}"))
+}

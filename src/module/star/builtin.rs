@@ -1,0 +1,69 @@
+//! Functions that module code can call.
+
+#![allow(unsafe_code, reason = "the interpreter's derive implements an unsafe marker trait; none is written here")]
+
+use super::arguments::Arguments;
+use super::call::Context;
+use super::error::{Texts, carry};
+use crate::base::{Place, Problems};
+use allocative::Allocative;
+use starlark::eval::{Arguments as Given, Evaluator};
+use starlark::starlark_simple_value;
+use starlark::values::{
+    Heap, NoSerialize, ProvidesStaticType, StarlarkPagablePanic, StarlarkValue, Value, starlark_value,
+};
+
+/// A function of the host. `name` is what the code calls it.
+#[derive(ProvidesStaticType, NoSerialize, StarlarkPagablePanic, Allocative)]
+pub struct Builtin {
+    pub name: &'static str,
+    #[allocative(skip)]
+    pub body: Body,
+}
+
+pub type Body = for<'v, 'h> fn(Arguments<'v>, Here<'v, 'h>) -> Result<Value<'v>, Problems>;
+
+/// Where a call happens: the heap for its result and, while a function of the module runs, the run's context.
+pub struct Here<'v, 'h> {
+    pub heap: Heap<'v>,
+    pub context: Option<&'h Context>,
+}
+
+starlark_simple_value!(Builtin);
+
+impl std::fmt::Debug for Builtin {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "<function {}>", self.name)
+    }
+}
+
+impl std::fmt::Display for Builtin {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "<function {}>", self.name)
+    }
+}
+
+#[starlark_value(type = "function")]
+impl<'v> StarlarkValue<'v> for Builtin {
+    fn name_for_call_stack(&self, _me: Value<'v>) -> String {
+        self.name.to_owned()
+    }
+
+    fn invoke(
+        &self,
+        _me: Value<'v>,
+        args: &Given<'v, '_>,
+        eval: &mut Evaluator<'v, '_, '_>,
+    ) -> starlark::Result<Value<'v>> {
+        let heap = eval.heap();
+        let positional = args.positions(heap)?.collect();
+        let named = args.names_map()?.iter().map(|(k, v)| (k.as_str().to_owned(), *v)).collect();
+        let extra = eval.extra;
+        let context = extra.and_then(|extra| extra.downcast_ref::<Context>());
+        let texts = extra.and_then(|extra| extra.downcast_ref::<Texts>()).or_else(|| context.map(|c| c.texts()));
+        let place: Option<Place> =
+            eval.call_stack_top_location().and_then(|span| texts.and_then(|texts| texts.place(&span)));
+        let arguments = Arguments::new(self.name.to_owned(), positional, named, place);
+        (self.body)(arguments, Here { heap, context }).map_err(carry)
+    }
+}

@@ -1,0 +1,101 @@
+//! Errors of a template become problems at the template's line. The values it was given never show.
+
+use super::Sources;
+use crate::base::nearest::nearest;
+use crate::base::{Place, Plain, Problem};
+use minijinja::{Error, ErrorKind};
+
+pub fn problem(module: &str, sources: &Sources, error: &Error, vars: &Plain) -> Problem {
+    let chain = chain(error);
+    // The innermost error with a line is where the author has to look.
+    let inner = chain.iter().rev().find(|e| e.line().is_some()).copied().unwrap_or(error);
+    let name = undefined(inner).or_else(|| chain.iter().find_map(|e| undefined(e)));
+    let words = match &name {
+        Some(name) => format!("`{name}` is undefined"),
+        None => words(chain.last().copied().unwrap_or(error)),
+    };
+    let mut problem = Problem::new(format!("module `{module}`: template `{}`: {words}", inner.name().unwrap_or("?")));
+    problem.place = place(sources, inner, name.as_deref());
+    if let Some(name) = &name {
+        problem = known(problem, name, vars);
+    }
+    for outer in chain.iter().take_while(|e| !std::ptr::eq(**e, inner)) {
+        if let Some(at) = place(sources, outer, None) {
+            problem = problem.note_at("included at", at);
+        }
+    }
+    problem
+}
+
+/// The error and the template errors that caused it, outermost first.
+fn chain(error: &Error) -> Vec<&Error> {
+    let mut chain = vec![error];
+    let mut next = std::error::Error::source(error);
+    while let Some(cause) = next {
+        chain.extend(cause.downcast_ref::<Error>());
+        next = cause.source();
+    }
+    chain
+}
+
+/// The expression that is undefined.
+fn undefined(error: &Error) -> Option<String> {
+    let detail = error.detail()?;
+    let end = detail.find("` is undefined")?;
+    let start = detail.get(..end)?.rfind('`')?;
+    detail.get(start + 1..end).map(str::to_owned)
+}
+
+fn words(error: &Error) -> String {
+    let detail = error.detail().unwrap_or_default();
+    match (error.kind(), detail) {
+        (ErrorKind::OutOfFuel, _) => "it runs without end".to_owned(),
+        (kind, "") => kind.to_string(),
+        (ErrorKind::UndefinedError, detail) => format!("undefined value: {detail}"),
+        (_, detail) => detail.to_owned(),
+    }
+}
+
+fn place(sources: &Sources, error: &Error, name: Option<&str>) -> Option<Place> {
+    let file = sources.get(error.name()?)?;
+    let text = file.text();
+    let Some(range) = error.range().filter(|range| text.get(range.clone()).is_some()) else {
+        return Some(Place { file, line: error.line()? as u32, column: 1, width: 0 });
+    };
+    let expression = text.get(range.clone()).unwrap_or_default();
+    // The range may cover a filter's arguments too; the caret belongs under the name.
+    let (start, end) = match name.and_then(|name| Some((expression.find(name)?, name.len()))) {
+        Some((at, length)) => (range.start + at, range.start + at + length),
+        None => (range.start, range.end),
+    };
+    let before = text.get(..start)?;
+    let line = before.matches('\n').count() as u32 + 1;
+    let column = before.chars().rev().take_while(|c| *c != '\n').count() as u32 + 1;
+    let width = text.get(start..end)?.lines().next().map_or(0, |line| line.chars().count()) as u32;
+    Some(Place { file, line, column, width })
+}
+
+/// Names the keys that exist where the undefined one was looked for.
+fn known(problem: Problem, name: &str, vars: &Plain) -> Problem {
+    let whole = if vars.get("config").is_none() { name.strip_prefix("config.") } else { None };
+    let steps: Vec<&str> = whole.unwrap_or(name).split('.').collect();
+    let mut here = vars;
+    for step in &steps {
+        let Some(map) = here.as_map() else { return problem };
+        if let Some(next) = map.get(*step) {
+            here = next;
+            continue;
+        }
+        let keys: Vec<&str> = map.keys().map(String::as_str).collect();
+        let problem = match keys.as_slice() {
+            [] => problem.expected("expected no name: there is none here"),
+            [one] => problem.expected(format!("expected `{one}`")),
+            many => problem.expected(format!("expected one of `{}`", many.join("`, `"))),
+        };
+        return match nearest(step, keys) {
+            Some(near) => problem.help(format!("did you mean `{near}`?")),
+            None => problem.help(format!("give a default where it may be missing: `{{{{ {name} | default(…) }}}}`")),
+        };
+    }
+    problem
+}

@@ -1,0 +1,234 @@
+//! Why a node could not be worked with, told from the words of ssh, of shells and of sudo.
+
+use super::Target;
+use crate::base::Problem;
+
+/// A problem with a node, and the reason that decides what a run does about it.
+#[derive(Clone, Debug)]
+pub struct Failure {
+    pub reason: Reason,
+    pub problem: Box<Problem>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Reason {
+    /// No answer, refused, no such name.
+    Unreachable,
+    /// The login was refused.
+    Login,
+    /// The host key is in no known-hosts file; see `hostkey`.
+    UnknownHost,
+    /// The host key is another than the known one.
+    ChangedHost,
+    /// The server is too busy for another login; it was tried again.
+    Busy,
+    /// The login shell did not start the session.
+    Shell,
+    /// sudo refused, or needs a password that nobody gives.
+    Sudo,
+    /// A time limit passed.
+    Limit,
+    /// The channel broke.
+    Lost,
+    /// Something on the control machine, or in the session itself.
+    Local,
+}
+
+impl From<Failure> for Problem {
+    fn from(failure: Failure) -> Problem {
+        *failure.problem
+    }
+}
+
+impl Failure {
+    pub(super) fn new(target: &Target, reason: Reason, problem: Problem) -> Failure {
+        let problem = match target.place {
+            Some(place) if problem.place.is_none() => problem.at(place),
+            _ => problem,
+        };
+        Failure { reason, problem: Box::new(problem) }
+    }
+
+    /// A program of this machine that cannot be started.
+    pub(super) fn start(target: &Target, program: &str, error: &std::io::Error) -> Failure {
+        let what = format!("node `{}`: cannot start `{program}`: {error}", target.node);
+        Failure::new(target, Reason::Local, Problem::new(what))
+    }
+
+    /// The channel ended before the session said its first word. `words` is what was said on stderr, `noise` what
+    /// came on stdout.
+    pub(super) fn before_greeting(target: &Target, status: Option<i32>, words: &str, noise: &str) -> Failure {
+        let node = &target.node;
+        let said = shown(words, noise);
+        if let Some(text) = must_change_password(&format!("{noise}\n{words}")) {
+            let what = format!("node `{node}`: the login user must change the password first: {text}");
+            let help = format!("try `{}` and change it, or give the user a key and no password age", target.by_hand());
+            return Failure::new(target, Reason::Login, Problem::new(what).help(help));
+        }
+        if status == Some(255)
+            && let Some(failure) = ssh(target, words)
+        {
+            return failure;
+        }
+        let shell = last_line(noise).or_else(|| last_line(words));
+        let what = match (&shell, status) {
+            (Some(line), _) => format!("node `{node}`: the login shell refused: {line}"),
+            (None, Some(status)) => format!("node `{node}`: the login shell ended with status {status} and no word"),
+            (None, None) => format!("node `{node}`: the connection closed before the session began"),
+        };
+        let mut problem = Problem::new(what).expected("expected a login shell that runs `exec /bin/sh -c …`");
+        if said.lines().count() > 1 {
+            problem = problem.note(format!("it said:\n{said}"));
+        }
+        let help = format!("look at the login shell of the user: `{} true`", target.by_hand());
+        Failure::new(target, Reason::Shell, problem.help(help))
+    }
+
+    /// The first word of the session did not come in time.
+    pub(super) fn no_greeting(target: &Target, seconds: u64, words: &str, noise: &str) -> Failure {
+        let node = &target.node;
+        let said = shown(words, noise);
+        if let Some(text) = must_change_password(&said) {
+            return Failure::before_greeting(target, None, &text, "");
+        }
+        let what = format!("node `{node}`: no session after {seconds} s");
+        let mut problem = Problem::new(what).expected("expected the login shell to start it");
+        problem = match said.is_empty() {
+            true => problem.note("the node said nothing: a slow login (directory service, DNS), or a shell that hangs"),
+            false => problem.note(format!("the login shell said:\n{said}")),
+        };
+        let help = format!("try `{} true`; where it is only slow, raise the login limit", target.by_hand());
+        Failure::new(target, Reason::Limit, problem.help(help))
+    }
+
+    /// The channel broke later.
+    pub(super) fn lost(target: &Target, doing: &str, words: &str) -> Failure {
+        let what = format!("node `{}`: connection closed in the middle of {doing}", target.node);
+        let mut problem = Problem::new(what);
+        if let Some(line) = last_line(words) {
+            problem = problem.note(format!("ssh said: {line}"));
+        }
+        let help = format!("find out what the node did with it, then `suil apply --node {}`", target.node);
+        Failure::new(target, Reason::Lost, problem.help(help))
+    }
+}
+
+/// What ssh itself complains about.
+fn ssh(target: &Target, words: &str) -> Option<Failure> {
+    let node = &target.node;
+    let has = |needles: &[&str]| needles.iter().any(|needle| words.contains(needle));
+    let by_hand = format!("try `{} true`, then `suil apply --node {node}`", target.by_hand());
+    let line = last_line(words).unwrap_or_default();
+    let unreachable = |why: &str| {
+        let what = format!("node `{node}` is unreachable: {why}");
+        let problem = Problem::new(what).expected("expected an SSH server here").help(by_hand.clone());
+        Some(Failure::new(target, Reason::Unreachable, problem))
+    };
+    if has(&["REMOTE HOST IDENTIFICATION HAS CHANGED", "REVOKED HOST KEY", "is revoked"]) {
+        return Some(changed_host(target, words));
+    }
+    if has(&["host key is known for", "Host key verification failed"]) {
+        let what = format!("node `{node}`: the host key of {} is not known", target.address());
+        let problem = Problem::new(what)
+            .expected("expected it in a known-hosts file")
+            .help("compare its fingerprint and add it, or set `ssh_accept_unknown_hosts: true` to accept new keys");
+        return Some(Failure::new(target, Reason::UnknownHost, problem));
+    }
+    if has(&["Permission denied", "Too many authentication failures", "No supported authentication methods"]) {
+        let what = format!("node `{node}`: the login as `{}` was refused: {line}", target.login());
+        let problem = Problem::new(what)
+            .expected("expected a key that the node accepts")
+            .help(format!("try `{} true`; look at `ssh_user`, `ssh_key` and the agent", target.by_hand()));
+        return Some(Failure::new(target, Reason::Login, problem));
+    }
+    if has(&["Could not resolve hostname", "Name or service not known"]) {
+        return unreachable(&format!("no address for the name `{}`", target.host));
+    }
+    if has(&["Connection timed out", "Operation timed out", "timed out during banner exchange"]) {
+        return unreachable(&format!("no answer from {} in {} s", target.address(), target.connect_timeout.as_secs()));
+    }
+    if has(&["Connection refused"]) {
+        return unreachable(&format!("{} refuses connections", target.address()));
+    }
+    if has(&["No route to host", "Network is unreachable", "Host is down"]) {
+        return unreachable(&format!("no route to {}", target.address()));
+    }
+    if has(&[
+        "kex_exchange_identification",
+        "ssh_exchange_identification",
+        "Connection reset by",
+        "Connection closed by",
+        "Session open refused",
+        "session request failed",
+        "Exceeded MaxStartups",
+        "Not allowed at this time",
+        "open failed: administratively prohibited",
+    ]) {
+        let what = format!("node `{node}`: {} closes new connections: {line}", target.address());
+        let problem = Problem::new(what)
+            .note("sshd drops logins at random above `MaxStartups`; it was tried again, each time later")
+            .help("lower --parallel, or raise `MaxStartups` on the node or the jump host");
+        return Some(Failure::new(target, Reason::Busy, problem));
+    }
+    if has(&["not responding"]) {
+        return Some(Failure::lost(target, "the login", words));
+    }
+    if line.is_empty() {
+        return None;
+    }
+    let problem = Problem::new(format!("node `{node}`: ssh failed: {line}")).help(by_hand);
+    Some(Failure::new(target, Reason::Unreachable, problem.note(format!("ssh said:\n{}", words.trim()))))
+}
+
+/// A key that is not the known one: both fingerprints and the line of the file.
+fn changed_host(target: &Target, words: &str) -> Failure {
+    let what = format!("node `{}`: the host key of {} has changed", target.node, target.address());
+    let mut problem = Problem::new(what).expected("expected the key that is known");
+    if let Some(found) = words.split_whitespace().find(|word| word.starts_with("SHA256:")) {
+        problem = problem.note(format!("the node shows {}", found.trim_end_matches('.')));
+    }
+    let offending = words.lines().find(|line| line.contains("ffending") && line.contains(" in "));
+    let file = offending.and_then(|line| line.rsplit_once(" in ")).map(|(_, at)| at.trim().to_owned());
+    if let Some(file) = &file {
+        let known = file.rsplit_once(':').and_then(|(path, line)| known_fingerprint(path, line.parse().ok()?));
+        let known = known.map(|print| format!("{print} is known, from ")).unwrap_or_default();
+        problem = problem.note(format!("{known}{file}"));
+    }
+    let help = "if the node was installed anew, check the fingerprint on its console, then remove that line; \
+                otherwise somebody may be listening";
+    Failure::new(target, Reason::ChangedHost, problem.help(help))
+}
+
+/// The fingerprint of the key in line `line` of a known-hosts file.
+fn known_fingerprint(path: &str, line: usize) -> Option<String> {
+    let text = std::fs::read_to_string(path).ok()?;
+    let entry = text.lines().nth(line.checked_sub(1)?)?;
+    super::hostkey::described(entry).map(|(_, print)| print)
+}
+
+/// sshd and PAM want a new password before anything else; a session without a terminal cannot give one.
+fn must_change_password(text: &str) -> Option<String> {
+    const SIGNS: &[&str] = &[
+        "required to change your password",
+        "password has expired",
+        "Password change required",
+        "Current password:",
+        "account has expired",
+    ];
+    text.lines().find(|line| SIGNS.iter().any(|sign| line.contains(sign))).map(|line| line.trim().to_owned())
+}
+
+pub(super) fn wants_a_new_password(noise: &str) -> bool {
+    must_change_password(noise).is_some()
+}
+
+fn shown(words: &str, noise: &str) -> String {
+    let text = format!("{}\n{}", noise.trim(), words.trim());
+    let text: String = text.trim().chars().filter(|c| !c.is_control() || *c == '\n').collect();
+    text.lines().rev().take(12).collect::<Vec<_>>().into_iter().rev().collect::<Vec<_>>().join("\n")
+}
+
+pub(super) fn last_line(text: &str) -> Option<String> {
+    let line = text.lines().rev().map(str::trim).find(|line| !line.is_empty())?;
+    Some(line.chars().filter(|c| !c.is_control()).take(300).collect())
+}

@@ -1,0 +1,65 @@
+//! How a node ended.
+
+use crate::base::{Plain, Problem};
+
+/// The five ends of a node in a run.
+#[derive(Clone, Debug)]
+pub enum Outcome {
+    /// All operations were performed and the check found nothing.
+    Done { operations: usize },
+    /// No operation was needed.
+    Nothing,
+    /// An operation or the check failed. What was changed so far stays changed.
+    Failed { performed: usize, planned: usize, problems: Vec<Problem> },
+    /// The link broke in the middle of an operation: it may or may not have been performed.
+    InDoubt { performed: usize, planned: usize, problem: Problem },
+    /// Nothing was changed: the node was not reached, or the run ended before its turn.
+    NotReached { problems: Vec<Problem> },
+    /// A dry run, or an answer of no: so many operations wait.
+    Planned { operations: usize },
+}
+
+impl Outcome {
+    /// The word that stands in the last line of a node and in `summary.yaml`.
+    pub fn word(&self) -> &'static str {
+        match self {
+            Outcome::Done { .. } => "done",
+            Outcome::Nothing => "nothing to do",
+            Outcome::Failed { .. } => "failed",
+            Outcome::InDoubt { .. } => "in doubt",
+            Outcome::NotReached { .. } => "not reached",
+            Outcome::Planned { .. } => "planned",
+        }
+    }
+
+    /// True where the run as a whole did not reach what it was asked for.
+    pub fn is_failure(&self) -> bool {
+        matches!(self, Outcome::Failed { .. } | Outcome::InDoubt { .. } | Outcome::NotReached { .. })
+    }
+
+    pub fn problems(&self) -> Vec<&Problem> {
+        match self {
+            Outcome::Failed { problems, .. } | Outcome::NotReached { problems } => problems.iter().collect(),
+            Outcome::InDoubt { problem, .. } => vec![problem],
+            Outcome::Done { .. } | Outcome::Nothing | Outcome::Planned { .. } => Vec::new(),
+        }
+    }
+
+    /// `{outcome, operations, planned, problems}`.
+    pub fn to_plain(&self) -> Plain {
+        let (operations, planned) = match self {
+            Outcome::Done { operations } => (*operations, *operations),
+            Outcome::Failed { performed, planned, .. } | Outcome::InDoubt { performed, planned, .. } => {
+                (*performed, *planned)
+            }
+            Outcome::Planned { operations } => (0, *operations),
+            Outcome::Nothing | Outcome::NotReached { .. } => (0, 0),
+        };
+        Plain::from_iter([
+            ("outcome", Plain::from(self.word())),
+            ("operations", Plain::from(operations)),
+            ("planned", Plain::from(planned)),
+            ("problems", self.problems().into_iter().map(|p| Plain::from(&p.what)).collect()),
+        ])
+    }
+}

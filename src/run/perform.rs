@@ -1,0 +1,224 @@
+//! Performs the operations of a plan, looks again, and judges.
+
+use super::facts::Folder;
+use super::gather::{Gathered, Ready};
+use super::link;
+use super::outcome::Outcome;
+use super::watch::{Event, Watch};
+use super::{Options, Setup, Stop};
+use crate::base::{Problem, Problems, clock, problem::Kind};
+use crate::node::{Failure, Reason};
+use crate::plan::{NodePlan, Operation};
+use std::sync::Arc;
+use tokio::sync::Semaphore;
+
+/// Applies every node's operations in order, nodes in parallel, and checks each node that was reached.
+///
+/// One node's failure never stops another node's work. Outcomes come in the order of the catalogue.
+pub async fn perform(
+    setup: &Arc<Setup>,
+    gathered: Gathered,
+    options: &Arc<Options>,
+    watch: &Arc<dyn Watch>,
+    stop: &Stop,
+) -> Vec<(String, Outcome)> {
+    let gate = Arc::new(Semaphore::new(options.parallel.max(1)));
+    let mut outcomes = Vec::new();
+    let mut tasks = Vec::new();
+    for ((node, ready), plan) in gathered.nodes.into_iter().zip(gathered.plan.nodes) {
+        let (setup, options, watch) = (setup.clone(), options.clone(), watch.clone());
+        let (gate, stop) = (gate.clone(), stop.clone());
+        let name = node.clone();
+        let task = tokio::spawn(async move {
+            let ready = match ready {
+                Ok(ready) => ready,
+                Err(problems) => return Outcome::NotReached { problems },
+            };
+            let _turn = gate.acquire().await;
+            one(&setup, ready, &plan, &options, &*watch, &stop).await
+        });
+        tasks.push((name, task));
+    }
+    for (node, task) in tasks {
+        let outcome = task.await.unwrap_or_else(|error| Outcome::Failed {
+            performed: 0,
+            planned: 0,
+            problems: vec![Problem::new(format!("node `{node}`: suil itself failed: {error}"))],
+        });
+        watch.event(&Event::Finished { node: &node, outcome: &outcome });
+        outcomes.push((node, outcome));
+    }
+    outcomes
+}
+
+/// Ends every session without having changed anything: a dry run, or an answer of no.
+pub async fn leave(gathered: Gathered) -> Vec<(String, Outcome)> {
+    let mut outcomes = Vec::new();
+    let mut closing = Vec::new();
+    for ((node, ready), plan) in gathered.nodes.into_iter().zip(&gathered.plan.nodes) {
+        let outcome = match ready {
+            Ok(ready) => {
+                closing.push(tokio::spawn(ready.session.close()));
+                match plan.operations.len() {
+                    0 => Outcome::Nothing,
+                    operations => Outcome::Planned { operations },
+                }
+            }
+            Err(problems) => Outcome::NotReached { problems },
+        };
+        outcomes.push((node, outcome));
+    }
+    for end in closing {
+        let _ = end.await;
+    }
+    outcomes
+}
+
+async fn one(
+    setup: &Setup,
+    mut ready: Ready,
+    plan: &NodePlan,
+    options: &Options,
+    watch: &dyn Watch,
+    stop: &Stop,
+) -> Outcome {
+    let planned = plan.operations.len();
+    let mut performed = 0;
+    for operation in &plan.operations {
+        if stop.asked() {
+            let problems = vec![interrupted(&ready.node, performed, planned)];
+            ready.session.close().await;
+            return match performed {
+                0 => Outcome::NotReached { problems },
+                _ => Outcome::Failed { performed, planned, problems },
+            };
+        }
+        watch.event(&Event::Starting { node: &ready.node, operation, of: planned });
+        match step(&mut ready, operation, planned, options, watch, stop).await {
+            Ok(()) => performed += 1,
+            Err(Broken::Failed(problem)) => {
+                let mut problems = vec![*problem];
+                problems.extend(after_failure(setup, &mut ready, plan).await.err().unwrap_or_default());
+                ready.session.close().await;
+                return Outcome::Failed { performed, planned, problems };
+            }
+            Err(Broken::Lost(problem)) => return Outcome::InDoubt { performed, planned, problem: *problem },
+        }
+    }
+    let problems = judge(setup, &mut ready, plan, watch).await;
+    ready.session.close().await;
+    match (problems.is_empty(), planned) {
+        (true, 0) => Outcome::Nothing,
+        (true, operations) => Outcome::Done { operations },
+        (false, planned) => Outcome::Failed { performed, planned, problems },
+    }
+}
+
+/// How an operation ended badly.
+enum Broken {
+    Failed(Box<Problem>),
+    Lost(Box<Problem>),
+}
+
+async fn step(
+    ready: &mut Ready,
+    operation: &Operation,
+    planned: usize,
+    options: &Options,
+    watch: &dyn Watch,
+    stop: &Stop,
+) -> Result<(), Broken> {
+    let started = clock::instant();
+    let ended = tokio::select! {
+        ended = ready.session.perform(&operation.title, &operation.action, options.step_limit) => Some(ended),
+        () = stop.demanded() => None,
+    };
+    let seconds = started.elapsed().as_secs_f64();
+    let report = |problem: Option<&str>, output: &str| {
+        watch.event(&Event::Ended { node: &ready.node, operation, seconds, problem, output });
+    };
+    match ended {
+        Some(Ok(outcome)) if outcome.status == 0 => {
+            report(None, outcome.stdout.trim());
+            Ok(())
+        }
+        Some(Ok(outcome)) => {
+            let problem = refused(&ready.node, operation, planned, &outcome);
+            report(Some(&problem.what), &format!("{}{}", outcome.stdout, outcome.stderr));
+            Err(Broken::Failed(Box::new(problem)))
+        }
+        Some(Err(Failure { reason, problem })) => {
+            report(Some(&problem.what), "");
+            Err(match reason {
+                Reason::Lost => Broken::Lost(problem),
+                _ => Broken::Failed(problem),
+            })
+        }
+        None => {
+            let problem = Problem::new(format!(
+                "node `{}`: stopped in the middle of operation {} of {planned}, `{}`",
+                ready.node, operation.id, operation.title
+            ))
+            .kind(Kind::Interrupted);
+            report(Some(&problem.what), "");
+            Err(Broken::Lost(Box::new(problem)))
+        }
+    }
+}
+
+/// An operation whose script ended badly, in the node's own words.
+fn refused(node: &str, operation: &Operation, planned: usize, outcome: &crate::node::Outcome) -> Problem {
+    let what = format!("node `{node}`: operation {} of {planned}, `{}`, failed", operation.id, operation.title);
+    let mut problem = Problem::new(what);
+    if let Some(place) = operation.place {
+        problem = problem.at(place);
+    }
+    let said = if outcome.stderr.trim().is_empty() { &outcome.stdout } else { &outcome.stderr };
+    let lines: Vec<&str> = said.trim().lines().collect();
+    let from = lines.len().saturating_sub(WORDS);
+    for line in lines.iter().skip(from) {
+        problem = problem.note(format!("{node}: {line}"));
+    }
+    if lines.is_empty() {
+        problem = problem.note(format!("it ended with status {} and said nothing", outcome.status));
+    }
+    problem.help(format!("mend the cause, then `suil apply --node {node}` continues"))
+}
+
+/// So many of the last lines that a node said are shown.
+const WORDS: usize = 12;
+
+fn interrupted(node: &str, performed: usize, planned: usize) -> Problem {
+    Problem::new(format!("node `{node}`: stopped after {performed} of {planned} operations"))
+        .kind(Kind::Interrupted)
+        .help(format!("`suil apply --node {node}` continues"))
+}
+
+/// Records what a failed node looks like now; the recorded signatures stay the old ones.
+async fn after_failure(setup: &Setup, ready: &mut Ready, plan: &NodePlan) -> Result<(), Problems> {
+    link::refresh(ready, plan).await?;
+    record(setup, ready, false)
+}
+
+/// Reads the facts of the changed modules again, records them, and returns what is not as it should be.
+async fn judge(setup: &Setup, ready: &mut Ready, plan: &NodePlan, watch: &dyn Watch) -> Problems {
+    if !plan.operations.is_empty() {
+        watch.event(&Event::Phase { node: &ready.node, phase: "checking" });
+        if let Err(problems) = link::refresh(ready, plan).await {
+            return problems;
+        }
+    }
+    let mut problems = ready.intent.check(&ready.facts, &ready.collected, plan);
+    if let Err(found) = record(setup, ready, problems.is_empty()) {
+        problems.extend(found);
+    }
+    problems
+}
+
+fn record(setup: &Setup, ready: &Ready, applied: bool) -> Result<(), Problems> {
+    let folder = Folder::of(setup.workspace.root(), &ready.node);
+    for (part, report) in ready.intent.reports(&ready.facts, &ready.collected) {
+        folder.module(part, report, applied, setup.vault.mask())?;
+    }
+    Ok(())
+}

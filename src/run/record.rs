@@ -1,0 +1,146 @@
+//! What a run leaves behind: `.runs/<timestamp>/` and `facts/<node>/`. Everything in them is public.
+
+use super::outcome::Outcome;
+use super::watch::{Event, Watch};
+use crate::base::{Mask, Plain, Problem, clock, file};
+use chrono::{DateTime, Utc};
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+
+/// The folder of one run, while it is written.
+#[derive(Debug)]
+pub struct Record {
+    folder: PathBuf,
+    mask: Mask,
+    events: Mutex<fs::File>,
+}
+
+/// What is recorded of a node before anything changes.
+#[derive(Clone, Debug, Default)]
+pub struct NodeRecord {
+    pub node: String,
+    /// Role, family, release, deployment and modules.
+    pub entry: Plain,
+    /// The public config of each module, in run order.
+    pub configs: Vec<(String, Plain)>,
+}
+
+impl Record {
+    /// Writes `.runs/<timestamp>/` aside, moves it into its place and points `.runs/latest` at it.
+    pub fn write(
+        root: &Path,
+        at: DateTime<Utc>,
+        nodes: &[NodeRecord],
+        plan: &Plain,
+        mask: &Mask,
+    ) -> Result<Record, Problem> {
+        let runs = root.join(".runs");
+        file::private_folder(&runs)?;
+        let aside = tempfile::Builder::new()
+            .prefix(".new-")
+            .tempdir_in(&runs)
+            .map_err(|e| Problem::io("make a folder in", &runs, &e))?;
+        for node in nodes {
+            let folder = aside.path().join(&node.node);
+            fs::create_dir_all(&folder).map_err(|e| Problem::io("make folder", &folder, &e))?;
+            put(&folder.join("node.yaml"), &node.entry.to_yaml(), mask)?;
+            for (module, config) in &node.configs {
+                put(&folder.join(format!("{module}.yaml")), &config.to_yaml(), mask)?;
+            }
+        }
+        put(&aside.path().join("plan.json"), &(plan.to_json() + "\n"), mask)?;
+        let events = aside.path().join("events.jsonl");
+        fs::write(&events, "").map_err(|e| Problem::io("write", &events, &e))?;
+        let folder = place(&runs, aside, &clock::folder(at))?;
+        point(&runs, &folder)?;
+        let events = folder.join("events.jsonl");
+        let log = fs::OpenOptions::new().append(true).open(&events).map_err(|e| Problem::io("open", &events, &e))?;
+        Ok(Record { folder, mask: mask.clone(), events: Mutex::new(log) })
+    }
+
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// Writes `summary.yaml`: one entry a node, in the order of the catalogue.
+    pub fn finish(&self, outcomes: &[(String, Outcome)]) -> Result<(), Problem> {
+        let nodes: Plain = outcomes.iter().map(|(node, outcome)| (node.clone(), outcome.to_plain())).collect();
+        let summary = Plain::from_iter([("ended", Plain::from(clock::stamp(clock::now()))), ("nodes", nodes)]);
+        let path = self.folder.join("summary.yaml");
+        file::write(&path, self.mask.apply(&summary.to_yaml()).as_bytes(), 0o600)
+    }
+}
+
+impl Watch for Record {
+    /// Appends one line of JSON. A full disk must not end a run in the middle of an operation, so that a line that
+    /// cannot be written is left out; `summary.yaml` then reports the disk.
+    fn event(&self, event: &Event<'_>) {
+        let line = self.mask.apply(&describe(event).to_json_line()) + "\n";
+        if let Ok(mut log) = self.events.lock() {
+            let _ = log.write_all(line.as_bytes());
+        }
+    }
+}
+
+fn describe(event: &Event<'_>) -> Plain {
+    let mut line = Plain::from_iter([("at", Plain::from(clock::stamp(clock::now())))]);
+    match event {
+        Event::Phase { node, phase } => {
+            line.set("event", "phase");
+            line.set("node", *node);
+            line.set("phase", *phase);
+        }
+        Event::Starting { node, operation, .. } => {
+            line.set("event", "starting");
+            line.set("node", *node);
+            line.set("operation", operation.id);
+            line.set("title", &operation.title);
+        }
+        Event::Ended { node, operation, seconds, problem, output } => {
+            line.set("event", "ended");
+            line.set("node", *node);
+            line.set("operation", operation.id);
+            line.set("title", &operation.title);
+            line.set("seconds", (seconds * 1000.0).round() / 1000.0);
+            line.set("problem", problem.map(Plain::from));
+            line.set("output", *output);
+        }
+        Event::Finished { node, outcome } => {
+            line.set("event", "finished");
+            line.set("node", *node);
+            line.set("outcome", outcome.word());
+        }
+    }
+    line
+}
+
+fn put(path: &Path, text: &str, mask: &Mask) -> Result<(), Problem> {
+    fs::write(path, mask.apply(text)).map_err(|e| Problem::io("write", path, &e))
+}
+
+/// Moves the finished folder to its name; a second run in the same second gets `-2` behind it.
+fn place(runs: &Path, aside: tempfile::TempDir, name: &str) -> Result<PathBuf, Problem> {
+    let aside = aside.keep();
+    for n in 1.. {
+        let folder = runs.join(if n == 1 { name.to_owned() } else { format!("{name}-{n}") });
+        match fs::rename(&aside, &folder) {
+            Ok(()) => return Ok(folder),
+            Err(_) if folder.exists() => {}
+            Err(error) => return Err(Problem::io("make folder", &folder, &error)),
+        }
+    }
+    Ok(aside)
+}
+
+/// Points `.runs/latest` at the folder, by a link made aside and renamed over the old one.
+fn point(runs: &Path, folder: &Path) -> Result<(), Problem> {
+    let name = folder.file_name().unwrap_or_default();
+    let aside = runs.join(format!(".latest-{}", name.to_string_lossy()));
+    let latest = runs.join("latest");
+    let _ = fs::remove_file(&aside);
+    std::os::unix::fs::symlink(name, &aside)
+        .and_then(|()| fs::rename(&aside, &latest))
+        .map_err(|e| Problem::io("write", &latest, &e))
+}

@@ -1,0 +1,33 @@
+//! What a run tells while it goes on: to the screen and to `events.jsonl`.
+
+use super::outcome::Outcome;
+use crate::plan::Operation;
+use std::sync::Arc;
+
+/// One thing that happened.
+#[derive(Clone, Debug)]
+pub enum Event<'a> {
+    /// A node is worked on: `connecting`, `reading facts`, `checking`, …
+    Phase { node: &'a str, phase: &'a str },
+    /// An operation starts.
+    Starting { node: &'a str, operation: &'a Operation, of: usize },
+    /// An operation ended. `problem` is what went wrong, `output` what the node said, masked.
+    Ended { node: &'a str, operation: &'a Operation, seconds: f64, problem: Option<&'a str>, output: &'a str },
+    /// A node ended.
+    Finished { node: &'a str, outcome: &'a Outcome },
+}
+
+/// Somebody who is told. Called from several tasks at once.
+pub trait Watch: Send + Sync {
+    fn event(&self, event: &Event<'_>);
+}
+
+/// Tells two.
+pub struct Both<A, B>(pub Arc<A>, pub Arc<B>);
+
+impl<A: Watch, B: Watch> Watch for Both<A, B> {
+    fn event(&self, event: &Event<'_>) {
+        self.0.event(event);
+        self.1.event(event);
+    }
+}

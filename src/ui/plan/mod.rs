@@ -1,0 +1,190 @@
+//! A plan as people read it: per node its operations with their diffs. Nodes with equal plans stand together, so
+//! that fifty of them can be read.
+
+mod content;
+
+use super::text::{self, count};
+use super::{Paint, problem};
+use crate::base::Mask;
+use crate::plan::{NodePlan, Operation, Plan};
+use crate::resource::{Attribute, Verb};
+
+/// How many names a heading lists before it only counts.
+const NAMES: usize = 60;
+/// Headings are broken before this column.
+const WIDTH: usize = 78;
+
+/// Renders the whole plan and a summary line. What `mask` knows never shows.
+pub fn render(plan: &Plan, mask: &Mask, paint: Paint) -> String {
+    let mut out = String::new();
+    for group in groups(plan, mask, paint) {
+        out.push_str(&heading(&group.nodes, paint));
+        out.push_str(&group.body);
+        out.push('\n');
+    }
+    let nothing: Vec<&str> = names(plan, |node| node.operations.is_empty() && node.problems.is_empty());
+    if !nothing.is_empty() {
+        out.push_str(&wrapped("nothing to do: ", &nothing, paint));
+        out.push('\n');
+    }
+    out.push_str(&format!("{}\n", summary(plan)));
+    out
+}
+
+/// `plan: 3 operations on 2 nodes (1 create, 2 run), nothing to do on 1 node`.
+pub fn summary(plan: &Plan) -> String {
+    let changed = names(plan, |node| !node.operations.is_empty()).len();
+    let nothing = names(plan, |node| node.operations.is_empty() && node.problems.is_empty()).len();
+    let stuck = names(plan, |node| !node.problems.is_empty()).len();
+    let mut parts = Vec::new();
+    if changed > 0 {
+        let kinds = [(Verb::Create, "create"), (Verb::Change, "change"), (Verb::Remove, "remove"), (Verb::Run, "run")];
+        let kinds: Vec<String> = kinds
+            .into_iter()
+            .map(|(verb, word)| (operations(plan).filter(|op| op.verb == verb).count(), word))
+            .filter(|(n, _)| *n > 0)
+            .map(|(n, word)| format!("{n} {word}"))
+            .collect();
+        let total = count(plan.operations(), "operation");
+        parts.push(format!("{total} on {} ({})", count(changed, "node"), kinds.join(", ")));
+    }
+    if nothing > 0 || (changed == 0 && stuck == 0) {
+        parts.push(format!("nothing to do on {}", count(nothing, "node")));
+    }
+    if stuck > 0 {
+        parts.push(format!("{} could not be planned", count(stuck, "node")));
+    }
+    format!("plan: {}", parts.join(", "))
+}
+
+/// Nodes whose plans read the same, and how they read.
+struct Group<'a> {
+    nodes: Vec<&'a str>,
+    body: String,
+}
+
+fn groups<'a>(plan: &'a Plan, mask: &Mask, paint: Paint) -> Vec<Group<'a>> {
+    let mut groups: Vec<Group> = Vec::new();
+    for node in plan.nodes.iter().filter(|node| !node.operations.is_empty() || shows(node)) {
+        let body = body(node, mask, paint);
+        match groups.iter_mut().find(|group| group.body == body) {
+            Some(group) => group.nodes.push(&node.node),
+            None => groups.push(Group { nodes: vec![&node.node], body }),
+        }
+    }
+    groups
+}
+
+fn shows(node: &NodePlan) -> bool {
+    !node.problems.is_empty() || !node.warnings.is_empty()
+}
+
+fn names(plan: &Plan, of: impl Fn(&NodePlan) -> bool) -> Vec<&str> {
+    plan.nodes.iter().filter(|node| of(node)).map(|node| node.node.as_str()).collect()
+}
+
+fn operations(plan: &Plan) -> impl Iterator<Item = &Operation> {
+    plan.nodes.iter().flat_map(|node| &node.operations)
+}
+
+fn heading(nodes: &[&str], paint: Paint) -> String {
+    wrapped("", nodes, paint)
+}
+
+/// `<lead>a, b, c (3 nodes)`, broken between names.
+fn wrapped(lead: &str, nodes: &[&str], paint: Paint) -> String {
+    let mut words: Vec<String> = nodes.iter().take(NAMES).map(|name| format!("{},", text::clean(name))).collect();
+    if let Some(last) = words.last_mut() {
+        last.pop();
+    }
+    if nodes.len() > 1 {
+        let more = nodes.len().saturating_sub(NAMES);
+        let more = if more > 0 { format!("… and {more} more ") } else { String::new() };
+        words.push(format!("{more}({})", count(nodes.len(), "node")));
+    }
+    let mut lines = vec![lead.to_owned()];
+    for word in words {
+        let last = lines.last().map_or(0, |line| text::width(line));
+        if last > lead.len().max(4) && last + 1 + text::width(&word) > WIDTH {
+            lines.push(format!("    {word}"));
+        } else if let Some(line) = lines.last_mut() {
+            if !line.is_empty() && !line.ends_with(' ') {
+                line.push(' ');
+            }
+            line.push_str(&word);
+        }
+    }
+    lines.iter().map(|line| paint.heading(line) + "\n").collect()
+}
+
+fn body(node: &NodePlan, mask: &Mask, paint: Paint) -> String {
+    let mut out = String::new();
+    for operation in &node.operations {
+        out.push_str(&one(operation, mask, paint));
+    }
+    for found in node.warnings.iter().chain(&node.problems) {
+        let shown = problem::render(found, mask, paint);
+        out.push_str(&shown.lines().map(|line| format!("  {line}\n")).collect::<String>());
+    }
+    out
+}
+
+/// One operation: its line, what differs, and what there is to know about it.
+fn one(op: &Operation, mask: &Mask, paint: Paint) -> String {
+    let show = |text: &str| text::clean(&mask.apply(text));
+    let title = show(&op.title);
+    let head = match op.verb {
+        Verb::Create => paint.added(&format!("+ {title}")),
+        Verb::Change => paint.changed(&format!("~ {title}")),
+        Verb::Remove => paint.removed(&format!("- {title}")),
+        Verb::Run => paint.run(&format!("▸ {title}")),
+    };
+    let resource = match op.resource.split_once(' ') {
+        // The title says the name already.
+        Some((kind, name)) if op.title.contains(name) => kind.to_owned(),
+        _ => show(&op.resource),
+    };
+    let mut out = format!("  {head}  {}\n", paint.quiet(&format!("· {} · {resource}", op.module)));
+    let names = op.diff.attributes.iter().map(|a| text::width(&a.name)).max().unwrap_or(0);
+    for attribute in &op.diff.attributes {
+        out.push_str(&values(attribute, names, mask, paint));
+    }
+    if let Some(diff) = &op.diff.text {
+        out.push_str(&content::render(diff, mask, paint));
+    }
+    let mut remark = |label: &str, words: &str| {
+        out.push_str(&format!("      {} {}\n", paint.quiet(&format!("{label}:")), show(words)));
+    };
+    if let Some(what) = &op.judged_then {
+        remark("judged then", what);
+    }
+    if !op.triggered_by.is_empty() {
+        remark("triggered by", &op.triggered_by.join(", "));
+    }
+    if let Some(why) = &op.owed {
+        remark("owed", why);
+    }
+    if op.guards_access {
+        remark("access", "tested over a second connection, and undone where suil could no longer come back");
+    }
+    out
+}
+
+/// `mode  0600 → 0644`.
+fn values(attribute: &Attribute, names: usize, mask: &Mask, paint: Paint) -> String {
+    let show = |text: &str| text::clean(&mask.apply(text));
+    let name = show(&attribute.name);
+    let gap = " ".repeat(names.saturating_sub(text::width(&name)) + 2);
+    let change = match (&attribute.before, &attribute.after) {
+        (None, None) => String::new(),
+        (None, Some(after)) => paint.added(&show(after)),
+        (Some(before), None) => format!("{} → nothing", paint.removed(&show(before))),
+        (Some(before), Some(after)) if before == after => show(after),
+        (Some(before), Some(after)) => format!("{} → {}", paint.removed(&show(before)), paint.added(&show(after))),
+    };
+    format!("      {name}{gap}{change}").trim_end().to_owned() + "\n"
+}
+
+#[cfg(test)]
+#[path = "test.rs"]
+mod tests;

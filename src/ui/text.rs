@@ -1,0 +1,85 @@
+//! Text as a terminal shows it: widths, tabs, and nothing that could steer the terminal.
+
+/// What a tab becomes. Diffs and source lines are read, not edited, so a short one keeps lines on the screen.
+const TAB: &str = "    ";
+
+/// The columns that `text` takes.
+pub fn width(text: &str) -> usize {
+    console::measure_text_width(text)
+}
+
+/// Returns one line without tabs and without anything that could steer a terminal: control characters become
+/// their pictures, and characters that turn the writing direction become `�`.
+pub fn clean(line: &str) -> String {
+    let mut out = String::with_capacity(line.len());
+    for c in line.chars() {
+        match c {
+            '\t' => out.push_str(TAB),
+            '\u{7f}' => out.push('\u{2421}'),
+            c if (c as u32) < 0x20 => out.push(char::from_u32(0x2400 + c as u32).unwrap_or('\u{fffd}')),
+            '\u{80}'..='\u{9f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}' => {
+                out.push('\u{fffd}')
+            }
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+/// Cleans each line of `text` and keeps the line ends.
+pub fn clean_lines(text: &str) -> String {
+    text.split('\n').map(|line| clean(line.strip_suffix('\r').unwrap_or(line))).collect::<Vec<_>>().join("\n")
+}
+
+/// Cuts a cleaned line to `columns`, ending in `…` where something is missing.
+pub fn cut(line: &str, columns: usize) -> String {
+    if width(line) <= columns {
+        return line.to_owned();
+    }
+    let mut out = String::new();
+    let mut used = 0;
+    for c in line.chars() {
+        let w = width(c.encode_utf8(&mut [0; 4]));
+        if used + w + 1 > columns {
+            break;
+        }
+        used += w;
+        out.push(c);
+    }
+    out.push('…');
+    out
+}
+
+/// `1 node`, `2 nodes`.
+pub fn count(n: usize, one: &str) -> String {
+    match (n, one.strip_suffix('y')) {
+        (1, _) => format!("1 {one}"),
+        (n, Some(stem)) => format!("{n} {stem}ies"),
+        (n, None) => format!("{n} {one}s"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_that_steers_a_terminal_comes_through() {
+        assert_eq!(clean("a\tb\u{1b}[2Jc\u{202e}"), "a    b␛[2Jc�");
+        assert_eq!(clean_lines("a\r\nb\r"), "a\nb");
+    }
+
+    #[test]
+    fn a_cut_line_ends_in_an_ellipsis_and_never_splits_a_wide_character() {
+        assert_eq!(cut("abcdef", 4), "abc…");
+        assert_eq!(cut("日本語", 4), "日…");
+        assert_eq!(cut("abcd", 4), "abcd");
+    }
+
+    #[test]
+    fn counts_are_in_words() {
+        assert_eq!(count(1, "node"), "1 node");
+        assert_eq!(count(2, "entry"), "2 entries");
+        assert_eq!(count(0, "node"), "0 nodes");
+    }
+}

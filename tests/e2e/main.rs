@@ -1,0 +1,9 @@
+//! What only a real node can show. The nodes come from `tests/fleet/fleet`, so these tests are ignored unless asked
+//! for: `cargo test --test e2e -- --ignored --test-threads=1`.
+//!
+//! `FLEET_DIR` says where the fleet keeps its key and its list of hosts (default `/var/tmp/fleet`).
+
+mod apply;
+mod faults;
+mod fleet;
+mod large;
