@@ -4,3 +4,4 @@ mod actions;
 mod paths;
 mod resources;
 mod shells;
+mod system;
