@@ -237,7 +237,9 @@ over_both_clients!(unknown_host_keys_are_learned_and_added_and_a_changed_one_is_
 });
 
 over_both_clients!(every_kind_of_node_carries_a_session, transport, {
-    for (node, users, family) in [("busybox1", &["root"][..], "alpine"), ("redhat1", &["root", "deploy"], "redhat")] {
+    for (node, users, family) in
+        [("busybox1", &["root", "deploy"][..], "alpine"), ("redhat1", &["root", "deploy"], "redhat")]
+    {
         for user in users {
             let mut session = open(&over(transport, node, user)).await;
             let probe = session.probe().expect("a probe");
