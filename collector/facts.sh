@@ -58,14 +58,14 @@ fact_stat='%f:%u:%g:%s:%Y:%U:%G'
 # WANT: `-` no digest; `+` digest and content (up to 1 MiB); a sha256: digest, and content (up to 64 KiB) only where
 # it differs; `=` and a sha256: digest only.
 # Fields: type (file, directory, link, other, missing), stat (a raw line), uid and gid of this session; for a link
-# target, real (what it leads to in the end), to_stat; sha256, content.
+# target, real (what it leads to in the end), to_stat; sha256 (empty: none), content.
 #
 # One stat and one sha256sum serve all paths; the shell itself decides what is there, since the words and the status
 # of these tools differ.
 facts_path() (
     IFS=$fact_newline
     set -f
-    fact_me="uid=$(id -u)$fact_newline"gid=$(id -g)
+    fact_uid=uid=$(id -u) fact_gid=gid=$(id -g)
     fact_at=0 fact_turn=id fact_all='' fact_links='' fact_sums='' fact_count=0 fact_link_count=0
     for fact_word; do
         fact_at=$((fact_at + 1))
@@ -74,8 +74,9 @@ facts_path() (
         path)
             fact_turn=want fact_path=$fact_word fact_type=missing
             if [ -L "$fact_path" ]; then
-                fact_type='link'
+                fact_type=dangling
                 if [ -e "$fact_path" ]; then
+                    fact_type='link'
                     fact_links="$fact_links \"\${$fact_at}\"" fact_link_count=$((fact_link_count + 1))
                 fi
             elif [ -f "$fact_path" ]; then
@@ -146,8 +147,9 @@ fact_path_answer() {
         fact_unknown "$1" "${fact_line:-stat said nothing about $2}"
         return
     }
-    fact_here=$fact_line fact_target='' fact_to=''
-    if [ "$4" = link ]; then
+    fact_type=$4 fact_here=$fact_line fact_to='' fact_sum=''
+    case $fact_type in
+    link | dangling)
         # The dot keeps newlines at the end of a target.
         fact_target=$(readlink -- "$2" && printf .) || {
             fact_unknown "$1" "readlink cannot read $2"
@@ -155,37 +157,50 @@ fact_path_answer() {
         }
         fact_target=${fact_target%"$fact_newline".}
         fact_resolve "$2"
-        if [ -e "$2" ]; then
+        if [ "$fact_type" = 'link' ]; then
             fact_next_stat to "$2" -Lc || {
                 fact_unknown "$1" "${fact_line:-stat said nothing about the target of $2}"
                 return
             }
             fact_to=$fact_line
         fi
-    fi
-    fact_sum='' fact_content=no
+        fact_type='link'
+        ;;
+    esac
     if [ "$3" != - ] && [ -f "$2" ]; then
         fact_next_sum "$2" || {
             fact_unknown "$1" "$fact_line"
             return
         }
         fact_sum=$fact_line
-        fact_size=${fact_to:-$fact_here}
-        fact_size=${fact_size#*:*:*:}
-        fact_size=${fact_size%%:*}
-        case $3 in
-        +) if [ "$fact_size" -le 1048576 ]; then fact_content=yes; fi ;;
-        =* | "$fact_sum") ;;
-        *) if [ "$fact_size" -le 65536 ]; then fact_content=yes; fi ;;
+    fi
+    # The frequent answer goes out in one write.
+    if [ "$fact_type" != 'link' ]; then
+        case $fact_sum in
+        '' | "${3#=}")
+            printf '>%s\0type=%s\0stat=%s\0%s\0%s\0sha256=%s\0.\0' \
+                "$1" "$fact_type" "$fact_here" "$fact_uid" "$fact_gid" "$fact_sum"
+            return
+            ;;
         esac
     fi
     fact_open "$1"
-    # shellcheck disable=SC2086 # two words, split at the newline
-    fact_field "type=$4" "stat=$fact_here" $fact_me
-    if [ "$4" = link ]; then fact_field "target=$fact_target" "real=$fact_real" "to_stat=$fact_to"; fi
-    if [ -n "$fact_sum" ]; then fact_field "sha256=$fact_sum"; fi
-    if [ "$fact_content" = yes ]; then fact_base64 content <"$2"; fi
+    fact_field "type=$fact_type" "stat=$fact_here" "$fact_uid" "$fact_gid" "sha256=$fact_sum"
+    if [ "$fact_type" = 'link' ]; then fact_field "target=$fact_target" "real=$fact_real" "to_stat=$fact_to"; fi
+    if [ -n "$fact_sum" ]; then fact_path_content "$2" "$3"; fi
     fact_close
+}
+
+# fact_path_content PATH WANT
+fact_path_content() {
+    case $2 in
+    +) fact_most=1048576 ;;
+    =* | "$fact_sum") return 0 ;;
+    *) fact_most=65536 ;;
+    esac
+    fact_size=${fact_to:-$fact_here}
+    fact_size=${fact_size#*:*:*:}
+    if [ "${fact_size%%:*}" -le "$fact_most" ]; then fact_base64 content <"$1"; fi
 }
 
 # fact_resolve PATH: sets fact_real to the path at the end of all links; empty where nobody can say.
@@ -221,8 +236,7 @@ fact_gone() {
     if [ -d "$fact_above/" ] && [ ! -x "$fact_above/" ]; then
         fact_unknown "$1" "cannot search ${fact_above:-/}: permission denied"
     else
-        # shellcheck disable=SC2086 # two words, split at the newline
-        fact "$1" type=missing $fact_me
+        fact "$1" type=missing "$fact_uid" "$fact_gid"
     fi
 }
 

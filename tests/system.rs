@@ -73,9 +73,12 @@ fn resources(case: &Plain) -> Result<Vec<Arc<dyn Resource>>, Problem> {
     declared.iter().map(one).collect()
 }
 
+#[allow(clippy::field_reassign_with_default)]
 fn facts(sentence: &str, case: &Plain, resources: &[Arc<dyn Resource>]) -> Facts {
     let text = |key: &str, default: &str| case.get(key).and_then(Plain::as_str).unwrap_or(default).to_owned();
-    let mut facts = Facts { family: text("family", "debian"), ssh_user: text("user", "root"), ..Facts::default() };
+    let mut facts = Facts::default();
+    facts.family = text("family", "debian");
+    facts.ssh_user = text("user", "root");
     let given = case.get("facts").and_then(Plain::as_map);
     for request in resources.iter().flat_map(|resource| resource.requests()) {
         let asked = format!("{} {} ", request.kind, request.args.join(" "));

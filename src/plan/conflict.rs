@@ -2,7 +2,7 @@
 
 use super::want::Want;
 use crate::base::{Plain, Problem, Problems};
-use crate::resource::Resource;
+use crate::resource::{self, Id, Resource};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -11,12 +11,12 @@ use std::sync::Arc;
 /// # Errors
 /// One problem for each thing that is claimed differently, with both places.
 pub fn settle(node: &str, wants: &mut [Want]) -> Result<(), Problems> {
-    let mut claims: BTreeMap<String, (String, Arc<dyn Resource>)> = BTreeMap::new();
-    let mut problems = Problems::new();
+    let mut claims: BTreeMap<Id, (String, Arc<dyn Resource>)> = BTreeMap::new();
+    let mut problems = resource::conflicts(wants.iter().flat_map(|want| &want.resources));
     for want in wants.iter_mut() {
         let mut kept = Vec::with_capacity(want.resources.len());
         for resource in want.resources.drain(..) {
-            let claim = claim(&*resource);
+            let claim = resource.id();
             match claims.get(&claim) {
                 None => {
                     claims.insert(claim, (want.module.clone(), resource.clone()));
@@ -29,14 +29,6 @@ pub fn settle(node: &str, wants: &mut [Want]) -> Result<(), Problems> {
         want.resources = kept;
     }
     if problems.is_empty() { Ok(()) } else { Err(problems) }
-}
-
-/// What a resource claims: files, directories and links claim the same thing, a path.
-fn claim(resource: &dyn Resource) -> String {
-    match resource.kind() {
-        "file" | "directory" | "link" => format!("path {}", resource.name().trim_end_matches('/')),
-        kind => format!("{kind} {}", resource.name()),
-    }
 }
 
 /// The wanted state without what the resource reacts to.

@@ -2,7 +2,7 @@
 
 use super::{NodePlan, Operation, want::Want};
 use crate::base::{Problem, problem};
-use crate::resource::{Ahead, Change, Facts, Id, Planned, Resource, Trigger, compare_all};
+use crate::resource::{Ahead, Change, Facts, Fire, Id, Planned, Resource, Trigger, compare_all, ordered};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -27,6 +27,12 @@ pub fn node(name: &str, wants: &[Want], facts: &Facts) -> NodePlan {
     let mut problems = Vec::new();
     let mut steps: Vec<Step> = Vec::new();
     let mut ahead = Ahead::default();
+    // A turn is a place in this order, so what a resource needs has the earlier turn. A circle is reported below.
+    let in_order = |want: &Want| match ordered(&want.resources) {
+        Ok(resources) => Want { resources, ..want.clone() },
+        Err(_) => want.clone(),
+    };
+    let wants = &wants.iter().map(in_order).collect::<Vec<Want>>();
     for (m, want) in wants.iter().enumerate() {
         match compare_all(&want.resources, facts, &mut ahead, want.force) {
             Ok(planned) => {
@@ -89,7 +95,7 @@ fn fire(wants: &[Want], facts: &Facts, steps: &mut Vec<Step>) {
                 }
                 let asked: Vec<Trigger> =
                     resource.triggers().into_iter().filter(|t| changed.contains_key(&t.on)).collect();
-                let owed = resource.owed(facts);
+                let owed = resource.owed(facts).or_else(|| recorded(&**resource, want));
                 let asked_for = asked.iter().map(|t| t.fire).max();
                 let Some(what) = asked_for.max(owed.as_ref().map(|(what, _)| *what)) else { continue };
                 fired.insert(id.clone());
@@ -113,6 +119,13 @@ fn fire(wants: &[Want], facts: &Facts, steps: &mut Vec<Step>) {
             return;
         }
     }
+}
+
+/// What an earlier run left undone, where the node itself cannot tell: a command leaves no trace of not being run.
+fn recorded(resource: &dyn Resource, want: &Want) -> Option<(Fire, String)> {
+    let why = want.owed.get(&resource.id().0)?;
+    let fire = resource.triggers().iter().map(|trigger| trigger.fire).max()?;
+    Some((fire, why.clone()))
 }
 
 /// What a trigger asks for comes behind every first step of the same turn.
@@ -153,4 +166,27 @@ fn named(mut problem: Problem, node: &str, module: &str) -> Problem {
         problem.what = format!("node `{node}`: module `{module}`: {}", problem.what);
     }
     problem
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::base::Plain;
+    use crate::resource::{Answer, Fields, build};
+
+    #[test]
+    fn what_a_resource_needs_is_done_before_it() {
+        let file = |name: &str, yaml: &str| {
+            build("file", name, &Plain::from_yaml(yaml).expect("yaml"), None, None).expect("built")
+        };
+        let resources = vec![file("/a", "needs: [file /b]"), file("/b", "{}")];
+        let mut facts = Facts::default();
+        for request in resources.iter().flat_map(|resource| resource.requests()) {
+            let kind = if request.args.first().is_some_and(|path| path == "/") { "directory" } else { "missing" };
+            facts.insert(request, Answer::Known(Fields::of([("type", kind)])));
+        }
+        let plan = node("n", &[Want { resources, ..Want::default() }], &facts);
+        let titles: Vec<&str> = plan.operations.iter().map(|operation| operation.title.as_str()).collect();
+        assert_eq!(titles, ["write /b", "write /a"]);
+    }
 }

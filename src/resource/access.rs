@@ -4,14 +4,29 @@ use super::attributes::Attributes;
 use super::path::{self, Found, mode_text};
 use super::{Attribute, Fields};
 use crate::base::{Plain, Problem, shell};
+use std::borrow::Cow;
 
-/// The attributes that go with [`Access`].
+/// The wanted owner, group and mode.
+///
+/// What suil owns whole has all three whatever was there before. Of other things (a folder that a package made, a file
+/// of somebody else's content) only what was given is touched, and the defaults are for what suil makes.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Access {
-    /// `None`: the user that the session runs as, which is root but on a transport without sudo.
+    /// Default: the user that the session runs as, which is root but on a transport without sudo.
     pub owner: Option<String>,
     pub group: Option<String>,
-    pub mode: u32,
+    pub mode: Option<u32>,
+    pub default_mode: u32,
+    pub whole: bool,
+}
+
+/// One of the three, as it shall be.
+struct Part<'a> {
+    name: &'static str,
+    number: &'static str,
+    wanted: Cow<'a, str>,
+    /// False where it is left as it is.
+    managed: bool,
 }
 
 impl Access {
@@ -19,77 +34,91 @@ impl Access {
     ///
     /// # Errors
     /// One of them has no meaning.
-    pub fn read(from: &Attributes<'_>, default_mode: u32) -> Result<Access, Problem> {
+    pub fn read(from: &Attributes<'_>, default_mode: u32, whole: bool) -> Result<Access, Problem> {
         Ok(Access {
             owner: from.account("owner")?,
             group: from.account("group")?,
-            mode: from.mode("mode")?.unwrap_or(default_mode),
+            mode: from.mode("mode")?,
+            default_mode,
+            whole,
         })
     }
 
-    fn owner<'a>(&'a self, found: &'a Found) -> &'a str {
-        self.owner.as_deref().unwrap_or_else(|| named(&found.me.0))
+    /// The access of a file in a place where the system allows no other.
+    pub fn root(mode: u32) -> Access {
+        let root = || Some("root".to_owned());
+        Access { owner: root(), group: root(), mode: Some(mode), default_mode: mode, whole: true }
     }
 
-    fn group<'a>(&'a self, found: &'a Found) -> &'a str {
-        self.group.as_deref().unwrap_or_else(|| named(&found.me.1))
+    fn parts<'a>(&'a self, me: (&'a str, &'a str)) -> [Part<'a>; 3] {
+        let part = |name, number, given: &'a Option<String>, me: &'a str| Part {
+            name,
+            number,
+            wanted: Cow::Borrowed(given.as_deref().unwrap_or_else(|| named(me))),
+            managed: self.whole || given.is_some(),
+        };
+        let mode = mode_text(self.mode.unwrap_or(self.default_mode));
+        let managed = self.whole || self.mode.is_some();
+        [
+            part("owner", "uid", &self.owner, me.0),
+            part("group", "gid", &self.group, me.1),
+            Part { name: "mode", number: "mode", wanted: Cow::Owned(mode), managed },
+        ]
+    }
+
+    fn parts_for<'a>(&'a self, found: &'a Found) -> [Part<'a>; 3] {
+        self.parts((&found.me.0, &found.me.1))
     }
 
     /// What differs from `there`, the access of something that exists.
     pub fn differs(&self, found: &Found, there: &path::Access) -> Vec<Attribute> {
-        let mut out = Vec::new();
-        let mut add = |name: &str, before: Option<&String>, after: &str| {
-            out.push(Attribute { name: name.to_owned(), before: before.cloned(), after: Some(after.to_owned()) });
+        let differs = |part: Part<'_>| {
+            let (name, number) = there.part(part.name);
+            let same = name.as_deref() == Some(&part.wanted) || number.as_deref() == Some(numbered(&part.wanted));
+            (part.managed && !same).then(|| Attribute {
+                name: part.name.to_owned(),
+                before: name.or(number),
+                after: Some(part.wanted.into_owned()),
+            })
         };
-        let same = |wanted: &str, name: &Option<String>, number: &Option<String>| {
-            name.as_deref() == Some(wanted) || number.as_deref().is_some_and(|number| number == numbered(wanted))
-        };
-        let (owner, group) = (self.owner(found), self.group(found));
-        if !same(owner, &there.owner, &there.uid) {
-            add("owner", there.owner.as_ref().or(there.uid.as_ref()), owner);
-        }
-        if !same(group, &there.group, &there.gid) {
-            add("group", there.group.as_ref().or(there.gid.as_ref()), group);
-        }
-        if there.mode != Some(self.mode) {
-            add("mode", there.mode.map(mode_text).as_ref(), &mode_text(self.mode));
-        }
-        out
+        self.parts_for(found).into_iter().filter_map(differs).collect()
     }
 
     /// All three as attributes of something new.
     pub fn fresh(&self, found: &Found) -> Vec<Attribute> {
-        [("owner", self.owner(found)), ("group", self.group(found)), ("mode", &mode_text(self.mode))]
-            .map(|(name, after)| Attribute { name: name.to_owned(), before: None, after: Some(after.to_owned()) })
-            .to_vec()
+        let attribute = |part: Part<'_>| Attribute {
+            name: part.name.to_owned(),
+            before: None,
+            after: Some(part.wanted.into_owned()),
+        };
+        self.parts_for(found).map(attribute).to_vec()
     }
 
-    /// `OWNER GROUP MODE`, as the functions of `lib.sh` take them.
-    pub fn words(&self, found: &Found) -> String {
-        shell::join([self.owner(found), self.group(found), &mode_text(self.mode)])
+    /// `OWNER GROUP MODE`, as the functions of `lib.sh` take them. `there`: the access of something that exists.
+    pub fn words(&self, found: &Found, there: Option<&path::Access>) -> String {
+        let word = |part: Part<'_>| match there.map(|there| there.part(part.name)) {
+            Some((_, Some(number))) if !part.managed => number,
+            _ => part.wanted.into_owned(),
+        };
+        let words = self.parts_for(found).map(word);
+        shell::join(words.iter().map(String::as_str))
     }
 
-    /// Writes what a run leaves into the fields of a path.
-    pub fn settle(&self, fields: &mut Fields, prefix: &str) {
-        fields.set(&format!("{prefix}mode"), mode_text(self.mode));
-        for (name, number, wanted, me) in
-            [("owner", "uid", &self.owner, "me_uid"), ("group", "gid", &self.group, "me_gid")]
-        {
-            let me = fields.text(me).unwrap_or_else(|| "0".to_owned());
-            let wanted = wanted.as_deref().unwrap_or_else(|| named(&me));
-            fields.set(&format!("{prefix}{name}"), wanted);
-            fields.set(&format!("{prefix}{number}"), numbered(wanted));
+    /// Writes what a run leaves into the fields of a path; `made` where it was not there before.
+    pub fn settle(&self, fields: &mut Fields, prefix: &str, made: bool) {
+        let me = |name| fields.text(name).unwrap_or_else(|| "0".to_owned());
+        let me = (me("me_uid"), me("me_gid"));
+        for part in self.parts((&me.0, &me.1)).into_iter().filter(|part| part.managed || made) {
+            fields.set(&format!("{prefix}{}", part.number), numbered(&part.wanted));
+            fields.set(&format!("{prefix}{}", part.name), part.wanted.as_bytes());
         }
     }
 
+    /// What is managed, as plain data.
     pub fn wanted(&self, into: &mut Plain) {
-        if let Some(owner) = &self.owner {
-            into.set("owner", owner);
+        for part in self.parts(("0", "0")).into_iter().filter(|part| part.managed) {
+            into.set(part.name, part.wanted.into_owned());
         }
-        if let Some(group) = &self.group {
-            into.set("group", group);
-        }
-        into.set("mode", mode_text(self.mode));
     }
 }
 

@@ -103,6 +103,14 @@ fn must_wait<'a>(resource: &dyn Resource, between: impl Iterator<Item = &'a Plan
     between.into_iter().any(|planned| needs || planned.change.brings.iter().any(sources))
 }
 
+/// Returns the resources in the order in which [`compare_all`] compares them.
+///
+/// # Errors
+/// A circle of `needs`.
+pub fn ordered(resources: &[Arc<dyn Resource>]) -> Result<Vec<Arc<dyn Resource>>> {
+    Ok(order(resources)?.into_iter().filter_map(|index| resources.get(index).cloned()).collect())
+}
+
 /// The order of the list, but with whatever a resource needs before it. A need of another module's resource is met
 /// by the order of modules.
 fn order(resources: &[Arc<dyn Resource>]) -> Result<Vec<usize>> {

@@ -4,8 +4,12 @@ use super::access::Access;
 use super::file::File;
 use super::*;
 
-pub const KIND: Kind =
-    Kind { name: "cron", attributes: &["schedule", "command", "user", "environment", "ensure"], build, join: None };
+pub const KIND: Kind = Kind {
+    name: "cron",
+    attributes: &["schedule", "command", "user", "environment", "content", "source", "template", "ensure"],
+    build,
+    join: None,
+};
 
 fn build(from: &Attributes<'_>) -> Result<Arc<dyn Resource>, Problem> {
     let plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
@@ -15,14 +19,18 @@ fn build(from: &Attributes<'_>) -> Result<Arc<dyn Resource>, Problem> {
             .expected("expected letters, digits, `-` and `_`"));
     }
     let present = from.present()?;
-    let content = if present { Some(Content::Bytes(text(from)?.into_bytes().into())) } else { None };
+    let content = match &from.content {
+        _ if !present => None,
+        Some(content) => Some(content.clone()),
+        None => Some(Content::Bytes(text(from)?.into_bytes().into())),
+    };
     Ok(Arc::new(File {
         kind: "cron",
         path: format!("/etc/cron.d/{}", from.name),
         sha256: content.as_ref().map(Content::sha256),
         content,
         // cron passes over files that others may write.
-        access: Access { owner: Some("root".to_owned()), group: Some("root".to_owned()), mode: 0o644 },
+        access: Access::root(0o644),
         present,
         validate: None,
         shown: true,

@@ -30,7 +30,7 @@ fn build(from: &Attributes<'_>) -> Result<Arc<dyn Resource>, Problem> {
     if !present && path.matches('/').count() < 2 {
         return Err(from.problem("a folder at the top of a node is never removed").expected("expected a deeper path"));
     }
-    Ok(Arc::new(Directory { access: Access::read(from, 0o755)?, present, purge, common: from.common(path)? }))
+    Ok(Arc::new(Directory { access: Access::read(from, 0o755, false)?, present, purge, common: from.common(path)? }))
 }
 
 impl Resource for Directory {
@@ -59,7 +59,7 @@ impl Resource for Directory {
         }
         let (kind, there) = found.followed();
         let path = shell::quote(self.name());
-        let words = self.access.words(&found);
+        let words = self.access.words(&found, (*kind == Type::Directory).then_some(there));
         let change = match kind {
             // A symlink that leads nowhere is in the way.
             Type::Missing if found.kind == Type::Missing => Change {
@@ -92,10 +92,23 @@ impl Resource for Directory {
     }
 
     fn settle(&self, facts: &mut Facts) {
+        let above = self.above().into_iter().filter(|_| self.present);
+        for folder in above {
+            facts.update(path::KIND, folder, |_, answer| {
+                if let Answer::Known(fields) = answer
+                    && path::is_missing(fields)
+                {
+                    fields.set("type", "directory");
+                    Access { owner: None, group: None, mode: None, default_mode: 0o755, whole: true }
+                        .settle(fields, "", true);
+                }
+            });
+        }
         path::settle(facts, self.name(), &self.request(), |fields| {
             if self.present {
+                let made = path::is_missing(fields);
                 let prefix = path::settle_type(fields, "directory");
-                self.access.settle(fields, prefix);
+                self.access.settle(fields, prefix, made);
             } else {
                 *fields = path::missing(fields);
             }
@@ -106,6 +119,13 @@ impl Resource for Directory {
 impl Directory {
     fn request(&self) -> Request {
         path::request(&self.common.name, Want::Nothing)
+    }
+
+    /// The folders that are made with this one where they are missing.
+    fn above(&self) -> Vec<&str> {
+        std::iter::successors(Some(path::parent(self.name())), |at| Some(path::parent(at)))
+            .take_while(|at| *at != "/")
+            .collect()
     }
 
     fn remove(&self, found: &Found) -> Result<Vec<Change>, Problem> {

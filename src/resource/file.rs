@@ -55,8 +55,8 @@ fn build(from: &Attributes<'_>) -> Result<Arc<dyn Resource>, Problem> {
     }
     Ok(Arc::new(File {
         sha256: content.as_ref().map(Content::sha256),
+        access: Access::read(from, 0o644, content.is_some())?,
         content,
-        access: Access::read(from, 0o644)?,
         present,
         validate,
         shown: from.boolean("diff")?.unwrap_or(true),
@@ -118,13 +118,17 @@ impl Resource for File {
         let mut judged = path::parent_is_there(self, &self.path, facts, ahead)?;
         let change = if fresh || content || (force && self.content.is_some()) {
             judged = judged.or_else(|| self.validate.as_ref().map(|command| format!("validated by `{command}`")));
-            self.write(&found, real, fresh, content, attributes)
+            self.write(&found, real, content, attributes)
         } else {
             Change {
                 verb: Verb::Change,
                 title: format!("set {} of {}", names(&attributes), self.path),
                 diff: Diff { attributes, text: None },
-                action: Action::script(format!("set_access {} {}\n", shell::quote(real), self.access.words(&found))),
+                action: Action::script(format!(
+                    "set_access {} {}\n",
+                    shell::quote(real),
+                    self.access.words(&found, Some(there))
+                )),
                 ..Change::default()
             }
         };
@@ -147,13 +151,14 @@ impl Resource for File {
                 *fields = path::missing(fields);
                 return;
             }
+            let made = path::is_missing(fields);
             let prefix = path::settle_type(fields, "file");
             if let Some(content) = &self.content {
                 path::settle_content(fields, prefix, content);
             } else if fields.bytes("sha256").is_none() {
                 path::settle_content(fields, prefix, &Content::Bytes(Arc::from([])));
             }
-            self.access.settle(fields, prefix);
+            self.access.settle(fields, prefix, made);
         });
     }
 }
@@ -175,7 +180,9 @@ impl File {
         }
     }
 
-    fn write(&self, found: &Found, real: &str, fresh: bool, differs: bool, mut attributes: Vec<Attribute>) -> Change {
+    fn write(&self, found: &Found, real: &str, differs: bool, mut attributes: Vec<Attribute>) -> Change {
+        let (kind, there) = found.followed();
+        let fresh = *kind == Type::Missing;
         let empty = Content::Bytes(Arc::from([]));
         let content = self.content.as_ref().unwrap_or(&empty);
         let through = match found.kind {
@@ -193,7 +200,7 @@ impl File {
             title: format!("write {}{through}", self.path),
             diff: Diff { attributes, text },
             action: Action {
-                script: put(real, &self.access.words(found), self.validate.as_deref()),
+                script: put(real, &self.access.words(found, (!fresh).then_some(there)), self.validate.as_deref()),
                 uploads: vec![Upload { content: content.clone(), beside: Some(real.to_owned()) }],
             },
             ..Change::default()

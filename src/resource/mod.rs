@@ -11,6 +11,7 @@ pub mod build;
 mod command;
 pub mod compare;
 mod conflict;
+mod cover;
 mod cron;
 mod directory;
 mod edit;
@@ -37,7 +38,7 @@ mod wire;
 
 pub use attributes::{Attributes, Common};
 pub use build::{KINDS, Kind, build};
-pub use compare::{Planned, compare_all};
+pub use compare::{Planned, compare_all, ordered};
 pub use conflict::conflicts;
 pub use fact::{Answer, Facts, Fields, Request};
 
@@ -303,3 +304,6 @@ impl Ahead {
         self.brought.iter().any(|b| matches!(b, Brought::Package(_)))
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -124,7 +124,11 @@ impl Resource for Package {
             let name = &self.common.name;
             let line = match fields.text("tool").as_deref() {
                 _ if absent => String::new(),
-                Some("rpm") => format!("=\t{name}\t0\t{}\tnoarch\n", version.replacen('-', "\t", 1)),
+                Some("rpm") => {
+                    let (epoch, rest) = version.split_once(':').unwrap_or(("0", &version));
+                    let (version, release) = rest.split_once('-').unwrap_or((rest, "1"));
+                    format!("=\t{name}\t{epoch}\t{version}\t{release}\tnoarch\n")
+                }
                 Some("apk") => format!("{name}\t{version}\tnoarch\n"),
                 _ => format!("{name}\tinstall\tok\tinstalled\t{version}\tall\n"),
             };

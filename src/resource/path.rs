@@ -48,6 +48,7 @@ pub fn refine(raw: Fields) -> Answer {
                 Ok(())
             }
             "type" if value != b"missing" => Ok(()),
+            "sha256" if value.is_empty() => Ok(()),
             _ => {
                 fields.set(name, value.as_slice());
                 Ok(())
@@ -139,6 +140,17 @@ pub struct Access {
     pub gid: Option<String>,
     pub owner: Option<String>,
     pub group: Option<String>,
+}
+
+impl Access {
+    /// Name and number of the owner or the group; of the mode its text, twice.
+    pub fn part(&self, name: &str) -> (Option<String>, Option<String>) {
+        match name {
+            "owner" => (self.owner.clone(), self.uid.clone()),
+            "group" => (self.group.clone(), self.gid.clone()),
+            _ => (self.mode.map(mode_text), self.mode.map(mode_text)),
+        }
+    }
 }
 
 /// What was found at a path.
@@ -316,6 +328,12 @@ pub fn missing(before: &Fields) -> Fields {
         }
     }
     fields
+}
+
+/// True where nothing stands at the end of all links.
+pub fn is_missing(fields: &Fields) -> bool {
+    let missing = Some(b"missing".as_slice());
+    fields.bytes("type") == missing || fields.bytes("to_type") == missing
 }
 
 /// Sets the type at the end of all links; returns the prefix of the fields that describe it.

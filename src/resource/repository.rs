@@ -3,7 +3,7 @@
 
 use super::unit::{file_of, staged_there};
 use super::*;
-use crate::base::shell;
+use crate::base::{digest, shell};
 use crate::common_methods;
 
 pub const KIND: Kind = Kind {
@@ -226,13 +226,21 @@ impl Repository {
         let mut script = format!("repository_keep {}\n", shell::join(paths));
         for change in changes {
             let first = out.action.uploads.len();
-            // A key is replaced whole and says nothing to the eye; of several texts the last, the source, is shown.
-            out.diff.attributes.extend(change.diff.attributes.into_iter().map(|attribute| Attribute {
-                name: format!("{} {}", change.title.split(' ').next_back().unwrap_or_default(), attribute.name),
-                ..attribute
-            }));
-            if change.diff.text.is_some() {
-                out.diff.text = change.diff.text;
+            let path = change.title.split(' ').next_back().unwrap_or_default();
+            let told = change.diff.attributes.into_iter().filter(|attribute| attribute.before.is_some());
+            let told = told.map(|attribute| Attribute { name: format!("{path} {}", attribute.name), ..attribute });
+            out.diff.attributes.extend(told);
+            match change.diff.text {
+                // A key says nothing to the eye.
+                Some(text) if path != side.source => {
+                    let digest = |text: &str| {
+                        format!("sha256 {}", digest::sha256(text.as_bytes()).chars().take(12).collect::<String>())
+                    };
+                    let before = Some(&text.before).filter(|before| !before.is_empty());
+                    out.diff = out.diff.attribute(path, before.map(|text| digest(text)), Some(digest(&text.after)));
+                }
+                Some(text) => out.diff.text = Some(text),
+                None => {}
             }
             let action = staged_there(change.action);
             out.action.uploads.extend(action.uploads);

@@ -103,6 +103,9 @@ impl Resource for Service {
         if found.load == "not-found" {
             return self.compare_missing(ahead);
         }
+        if !["loaded", "masked"].contains(&found.load.as_str()) && ahead.has(&Brought::Unit(self.unit.clone())) {
+            return self.compare_missing(ahead);
+        }
         if !["loaded", "masked"].contains(&found.load.as_str()) {
             return Err(self.problem(&format!("systemd cannot load its unit (`{}`)", found.load)));
         }
@@ -117,7 +120,7 @@ impl Resource for Service {
             changes.push(self.change(&["reload-units"], Verb::Run, "reload systemd's unit files for", Diff::default()));
         }
         if !steps.verbs.is_empty() {
-            let words = steps.words.join(" and ");
+            let words = steps.title();
             changes.push(Change {
                 guards_access: self.guards(),
                 ..self.change(&steps.verbs, Verb::Change, &words, steps.diff)
@@ -216,6 +219,15 @@ struct Steps {
 }
 
 impl Steps {
+    /// `enable and start`
+    fn title(&self) -> String {
+        match self.words.split_last() {
+            Some((last, [])) => (*last).to_owned(),
+            Some((last, first)) => format!("{} and {last}", first.join(", ")),
+            None => String::new(),
+        }
+    }
+
     fn add(&mut self, verb: &'static str, word: &'static str, attribute: &str, before: &str, after: &str) {
         self.verbs.push(verb);
         self.words.push(word);
@@ -272,7 +284,7 @@ impl Service {
         }
         let steps = self.steps(&Found::coming(self.running == Some(false), self.enabled == Some(false)));
         let judged = (self.masked != Some(true)).then(|| format!("the unit {} comes with this plan", self.unit));
-        let words = steps.words.join(" and ");
+        let words = steps.title();
         Ok(vec![Change {
             guards_access: self.guards(),
             judged_then: judged,

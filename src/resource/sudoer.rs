@@ -4,7 +4,8 @@ use super::access::Access;
 use super::file::File;
 use super::*;
 
-pub const KIND: Kind = Kind { name: "sudoer", attributes: &["rule", "ensure"], build, join: None };
+pub const KIND: Kind =
+    Kind { name: "sudoer", attributes: &["rule", "content", "source", "template", "ensure"], build, join: None };
 
 fn build(from: &Attributes<'_>) -> Result<Arc<dyn Resource>, Problem> {
     // sudo passes over files with a dot or a tilde in their names, so a rule there would silently not hold.
@@ -16,6 +17,7 @@ fn build(from: &Attributes<'_>) -> Result<Arc<dyn Resource>, Problem> {
     let present = from.present()?;
     let rules = from.list("rule")?;
     let content = match (present, rules) {
+        (true, None) if from.content.is_some() => from.content.clone(),
         (true, Some(rules)) => {
             let text: String = rules.iter().map(|rule| format!("{}\n", rule.trim_end())).collect();
             Some(Content::Bytes(text.into_bytes().into()))
@@ -32,7 +34,7 @@ fn build(from: &Attributes<'_>) -> Result<Arc<dyn Resource>, Problem> {
         path: format!("/etc/sudoers.d/{}", from.name),
         sha256: content.as_ref().map(Content::sha256),
         content,
-        access: Access { owner: Some("root".to_owned()), group: Some("root".to_owned()), mode: 0o440 },
+        access: Access::root(0o440),
         present,
         validate: present.then(|| "visudo -c -q -f %s".to_owned()),
         shown: true,

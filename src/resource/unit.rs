@@ -106,8 +106,11 @@ impl Resource for Unit {
             }
             action.script.push_str("systemctl daemon-reload\n");
             change.action = action;
+            // Not the path: a file there would have systemd read again by whoever comes next, and here it has been.
+            change.brings.clear();
             if self.present {
                 change.brings.push(Brought::Unit(self.unit.clone()));
+                change.brings.extend(is_drop_in.then(|| Brought::Path(self.folder())));
             }
         }
         if changes.is_empty() && found.need_reload {

@@ -246,12 +246,25 @@ impl User {
     }
 
     fn set(&self, diff: Diff, there: bool) -> Change {
-        let mut words = vec![("uid", self.uid.map(|uid| uid.to_string()))];
-        words.extend([("group", self.group.clone()), ("groups", self.groups.as_ref().map(|groups| groups.join(",")))]);
-        words.extend([("comment", self.comment.clone()), ("home", self.home.clone()), ("shell", self.shell.clone())]);
         let yes = |yes: bool| yes.then(|| "yes".to_owned());
-        words.extend([("only_groups", yes(self.only_groups)), ("system", yes(self.system))]);
-        words.push(("create_home", Some(if self.create_home { "yes" } else { "no" }.to_owned())));
+        let mut words = vec![
+            ("uid", self.uid.map(|uid| uid.to_string())),
+            ("group", self.group.clone()),
+            ("groups", self.groups.as_ref().map(|groups| groups.join(","))),
+            ("comment", self.comment.clone()),
+            ("home", self.home.clone()),
+            ("shell", self.shell.clone()),
+        ];
+        // A user who is there is told what differs and nothing else; under force there is nothing that differs.
+        let differs = |name: &str| diff.attributes.iter().any(|attribute| attribute.name == name);
+        if there && !diff.attributes.is_empty() {
+            words.retain(|(name, _)| differs(name));
+        }
+        words.push(("only_groups", yes(self.only_groups && (!there || differs("groups")))));
+        if !there {
+            words.push(("system", yes(self.system)));
+            words.push(("create_home", Some(if self.create_home { "yes" } else { "no" }.to_owned())));
+        }
         let words: Vec<String> =
             words.into_iter().filter_map(|(key, value)| value.map(|value| format!("{key}={value}"))).collect();
         let script = shell::join(["user_set", self.name()].into_iter().chain(words.iter().map(String::as_str)));

@@ -147,10 +147,11 @@ fn environment(space: Space) -> Environment<'static> {
     }
     environment.set_unknown_method_callback(method::call);
     environment.set_formatter(|out, state, value| {
-        if value.kind() == ValueKind::Number && !value.is_integer() {
-            if let Ok(x) = f64::try_from(value.clone()) {
-                return out.write_str(&number::repr(x)).map_err(minijinja::Error::from);
-            }
+        if value.kind() == ValueKind::Number
+            && !value.is_integer()
+            && let Ok(x) = f64::try_from(value.clone())
+        {
+            return out.write_str(&number::repr(x)).map_err(minijinja::Error::from);
         }
         minijinja::escape_formatter(out, state, value)
     });
