@@ -4,6 +4,7 @@ mod actions;
 mod paths;
 mod resources;
 mod shells;
+mod system;
 
 /// Checked where the tool is at hand.
 #[test]
