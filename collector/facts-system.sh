@@ -5,7 +5,7 @@
 
 facts_newline='
 '
-facts_tab=$(printf '\t')
+facts_tab='	'
 
 # Says the same words for each question that is left. $1: the words, $2: how many arguments a question has.
 facts_none() {

@@ -77,17 +77,19 @@ apt_wait() {
     lock_wait dpkg /var/lib/dpkg/lock-frontend /var/lib/dpkg/lock /var/cache/apt/archives/lock
 }
 
-# Fetches the package lists; those of one source only where FILE is not empty.
+# Fetches the package lists; those of one source only where FILE is not empty. Speaks only where it fails.
 apt_lists() {
     lock_wait 'apt lists' /var/lib/apt/lists/lock
     if [ -n "$1" ]; then
-        apt_get update -o Dir::Etc::sourcelist="$1" -o Dir::Etc::sourceparts=- -o APT::Get::List-Cleanup=0 \
-            -o APT::Update::Error-Mode=any
+        apt_said=$(apt_get update -o Dir::Etc::sourcelist="$1" -o Dir::Etc::sourceparts=- -o APT::Get::List-Cleanup=0 \
+            -o APT::Update::Error-Mode=any 2>&1)
     else
-        apt_get update
         # The folder's own time tells the next run that the lists are newer than the sources.
-        touch /var/lib/apt/lists
-    fi
+        apt_said=$(apt_get update 2>&1) && touch /var/lib/apt/lists
+    fi || {
+        printf '%s\n' "$apt_said" | grep '^[EW]:' >&2 || :
+        return 1
+    }
 }
 
 # True where the lists are missing, or older than a source, or do not know one of the packages (NAME or NAME=VERSION).
@@ -322,6 +324,7 @@ repository_done() {
 repository_lists() {
     case $1 in
         apt)
+            # Waited for here, where the words are seen at once.
             lock_wait 'apt lists' /var/lib/apt/lists/lock
             repository_said=$(apt_lists "$2" 2>&1)
             ;;
@@ -662,4 +665,57 @@ timezone_set() {
     ln -s "/usr/share/zoneinfo/$1" /etc/localtime.suil-new 2>/dev/null || ln -sf "/usr/share/zoneinfo/$1" /etc/localtime.suil-new
     mv -f /etc/localtime.suil-new /etc/localtime
     [ ! -e /etc/timezone ] || printf '%s\n' "$1" >/etc/timezone
+}
+
+# kernel_module_load NAME now|later
+kernel_module_load() {
+    mkdir -p /etc/modules-load.d
+    printf '%s\n' "$1" >"/etc/modules-load.d/$1.conf.suil-new"
+    mv -f "/etc/modules-load.d/$1.conf.suil-new" "/etc/modules-load.d/$1.conf"
+    [ "$2" = later ] || modprobe "$1"
+}
+
+# kernel_module_unload NAME now|later
+kernel_module_unload() {
+    rm -f "/etc/modules-load.d/$1.conf"
+    [ "$2" = later ] || [ ! -d "/sys/module/$(printf %s "$1" | tr - _)" ] || modprobe -r "$1"
+}
+
+# mount_save PATH WORD [LINE]: the one line of /etc/fstab that mounts on PATH, which fstab writes as WORD; without a LINE there is none.
+mount_save() {
+    [ -e /etc/fstab ] || : >/etc/fstab
+    # Backslashes stay what they are only by way of the environment.
+    MOUNT_WORD=$2 awk '/^[ \t]*#/ || $2 != ENVIRON["MOUNT_WORD"]' /etc/fstab >/etc/fstab.suil-new
+    [ $# -lt 3 ] || printf '%s\n' "$3" >>/etc/fstab.suil-new
+    colon_over /etc/fstab
+    [ ! -d /run/systemd/system ] || systemctl daemon-reload
+    [ $# -lt 3 ] || [ -e "$1" ] || mkdir -p -- "$1"
+}
+
+# mount_now PATH: mounts it as /etc/fstab says, or tells the present mount its options.
+mount_now() {
+    if mountpoint -q "$1"; then mount -o remount "$1"; else mount "$1"; fi
+}
+
+# mount_remove PATH WORD
+mount_remove() {
+    ! mountpoint -q "$1" || umount "$1"
+    mount_save "$1" "$2"
+}
+
+# locale_set NAME FILE: generates the locale where the node does that itself, and makes it the system's.
+locale_set() {
+    locale_plain=$(printf %s "$1" | tr -d - | tr '[:upper:]' '[:lower:]')
+    if ! locale -a 2>/dev/null | tr -d - | tr '[:upper:]' '[:lower:]' | grep -qxF -e "$locale_plain"; then
+        need locale-gen || fail "the node has no locale $1: on Debian it is made by the package locales, elsewhere it comes with a glibc-langpack"
+        locale_charset=${1#*.}
+        [ "$locale_charset" != "$1" ] || locale_charset=ISO-8859-1
+        locale_line="$1 ${locale_charset%%@*}"
+        grep -qxF -e "$locale_line" /etc/locale.gen 2>/dev/null || printf '%s\n' "$locale_line" >>/etc/locale.gen
+        locale-gen >/dev/null
+    fi
+    [ -e "$2" ] || : >"$2"
+    { grep -v '^LANG=' -- "$2" || :; } >"$2.suil-new"
+    printf 'LANG=%s\n' "$1" >>"$2.suil-new"
+    colon_over "$2"
 }

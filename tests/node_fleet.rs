@@ -237,7 +237,9 @@ over_both_clients!(unknown_host_keys_are_learned_and_added_and_a_changed_one_is_
 });
 
 over_both_clients!(every_kind_of_node_carries_a_session, transport, {
-    for (node, users, family) in [("busybox1", &["root"][..], "alpine"), ("redhat1", &["root", "deploy"], "redhat")] {
+    for (node, users, family) in
+        [("busybox1", &["root", "deploy"][..], "alpine"), ("redhat1", &["root", "deploy"], "redhat")]
+    {
         for user in users {
             let mut session = open(&over(transport, node, user)).await;
             let probe = session.probe().expect("a probe");
@@ -346,6 +348,7 @@ over_both_clients!(a_server_that_lets_few_in_is_worked_with, transport, {
         target.port = Some(port);
         target.options = vec![format!("UserKnownHostsFile={}/known-{n}", folder.path().display())];
         target.accept_unknown_hosts = true;
+        target.persist = Duration::from_secs(if n % 2 == 0 { 0 } else { 5 });
         let access = access.clone();
         all.spawn(async move {
             let (mut session, _) =
@@ -361,6 +364,140 @@ over_both_clients!(a_server_that_lets_few_in_is_worked_with, transport, {
     root.run("stop", &format!("pkill -f 'sshd.*-p {port}'"), STEP).await.expect("outcome");
     root.close().await;
 });
+
+#[tokio::test]
+#[ignore = "needs a fleet"]
+async fn two_sessions_fit_on_a_server_of_one_session_a_connection() {
+    let folder = tempfile::tempdir().expect("folder");
+    let mut root = open(&target("debian2", "root")).await;
+    let serve = "pkill -f 'sshd.*-p 2203' || true; /usr/sbin/sshd -p 2203 -o MaxSessions=1 -o PidFile=none; sleep 2";
+    assert_eq!(root.run("serve", serve, STEP).await.expect("outcome").status, 0);
+    let mut target = target("debian2", "deploy");
+    target.port = Some(2203);
+    target.options = vec![format!("UserKnownHostsFile={}/known", folder.path().display())];
+    target.accept_unknown_hosts = true;
+    let mut first = open(&target).await;
+    let mut second = open(&target).await;
+    for session in [&mut first, &mut second] {
+        assert_eq!(session.run("id", "id -u", STEP).await.expect("outcome").stdout, "0\n");
+    }
+    first.close().await;
+    second.close().await;
+    root.run("stop", "pkill -f 'sshd.*-p 2203'", STEP).await.expect("outcome");
+    root.close().await;
+}
+
+#[tokio::test]
+#[ignore = "needs a fleet"]
+async fn a_node_without_a_place_to_execute_in_is_worked_with() {
+    let mut root = open(&target("debian2", "root")).await;
+    let mount = "for d in /tmp /var/tmp /dev/shm /run; do mount --bind $d $d && mount -o remount,bind,noexec,nosuid,nodev $d; done";
+    let mounted = root.run("mount", mount, STEP).await.expect("outcome");
+    let collector = |module: &str, file: &str, text: &str| suil::node::Collector {
+        module: module.to_owned(),
+        file: file.to_owned(),
+        text: text.to_owned(),
+        config: suil::base::Plain::map(),
+    };
+    let collectors = [collector("sh", "collector", "#!/bin/sh\necho '{\"x\": 1}'\n")];
+    let opened = Session::open_with_survey(&target("debian2", "deploy"), &Access::default(), &[], &collectors).await;
+    let umount = "for d in /tmp /var/tmp /dev/shm /run; do umount -l $d; done";
+    root.run("umount", umount, STEP).await.expect("outcome");
+    root.close().await;
+    assert_eq!(mounted.status, 0, "{mounted:?}");
+    let (session, survey) = opened.map_err(|failure| failure.problem).expect("a survey");
+    assert_eq!(survey.collected["sh"].as_ref().map(|v| v.to_json_line()), Ok("{\"x\":1}".to_owned()));
+    session.close().await;
+}
+
+#[tokio::test]
+#[ignore = "needs a fleet"]
+#[allow(clippy::disallowed_methods)]
+async fn the_built_in_client_signs_through_the_agent_and_names_rsa_keys() {
+    let folder = tempfile::tempdir().expect("folder");
+    let socket = folder.path().join("agent");
+    let mut agent = std::process::Command::new("ssh-agent").args(["-D", "-a"]).arg(&socket).spawn().expect("an agent");
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    let add = |key: &str| {
+        let status = std::process::Command::new("ssh-add").arg(key).env("SSH_AUTH_SOCK", &socket).status();
+        assert!(status.expect("ssh-add").success());
+    };
+    add(&format!("{}/key", fleet()));
+    let access = Access { agent: Some(socket.clone()), ..Access::default() };
+    let mut plain = over(Transport::Russh, "debian1", "root");
+    plain.key = None;
+    let opened = Session::open(&plain, &access).await;
+    agent.kill().expect("killed");
+    agent.wait().expect("ended");
+    opened.map_err(|failure| failure.problem).expect("a session").close().await;
+
+    let rsa = folder.path().join("id_rsa");
+    let made = std::process::Command::new("ssh-keygen").args(["-q", "-t", "rsa", "-N", "", "-f"]).arg(&rsa).status();
+    assert!(made.expect("ssh-keygen").success());
+    plain.key = rsa.to_str().map(str::to_owned);
+    let failure = Session::open(&plain, &Access::default()).await.err().expect("no key");
+    let text = format!("{failure:?}");
+    assert!(failure.reason == Reason::Login && text.contains("transport: openssh"), "{text}");
+}
+
+#[tokio::test]
+#[ignore = "needs a fleet"]
+async fn doas_works_where_it_asks_nothing() {
+    let mut root = open(&target("debian2", "root")).await;
+    let make = "command -v doas >/dev/null || apt-get install -y -qq doas; id doer >/dev/null 2>&1 || useradd -m doer
+        mkdir -p /home/doer/.ssh; cp /root/.ssh/authorized_keys /home/doer/.ssh/; chown -R doer /home/doer";
+    root.run("make", make, Duration::from_secs(120)).await.expect("outcome");
+    let mut target = target("debian2", "doer");
+    target.raise = suil::node::Raise::Doas;
+    for (rule, works) in [("permit nopass doer as root", true), ("permit doer as root", false), ("", false)] {
+        let conf = format!("echo '{rule}' >/etc/doas.conf; chmod 600 /etc/doas.conf");
+        assert_eq!(root.run("configure", &conf, STEP).await.expect("outcome").status, 0);
+        match Session::open(&target, &Access::default()).await {
+            Ok(session) => {
+                assert!(works && session.probe().expect("a probe").root, "{rule}");
+                session.close().await;
+            }
+            Err(failure) => {
+                assert!(!works && failure.reason == Reason::Sudo, "{rule}: {failure:?}");
+                assert!(failure.problem.help.as_ref().is_some_and(|help| help.contains("nopass")), "{failure:?}");
+            }
+        }
+    }
+    root.close().await;
+}
+
+#[tokio::test]
+#[ignore = "needs a fleet"]
+async fn a_node_behind_another_is_reached_through_it() {
+    let mut target = target("debian2", "deploy");
+    let jump = over(Transport::Openssh, "debian1", "root").host;
+    target.options.push(format!(
+        "ProxyCommand=ssh -i {0}/key -o UserKnownHostsFile={0}/known_hosts -o BatchMode=yes -W %h:%p root@{jump}",
+        fleet()
+    ));
+    let mut session = open(&target).await;
+    assert_eq!(session.run("where", "hostname", STEP).await.expect("outcome").stdout, "debian2\n");
+    session.close().await;
+}
+
+#[tokio::test]
+#[ignore = "needs a fleet"]
+async fn a_login_that_never_ends_is_given_up_with_a_hint() {
+    let mut root = open(&target("debian2", "root")).await;
+    let make = "id slow >/dev/null 2>&1 || useradd -m -s /bin/bash slow
+        mkdir -p /home/slow/.ssh; cp /root/.ssh/authorized_keys /home/slow/.ssh/
+        echo 'echo asking the directory; sleep 300' >/home/slow/.bashrc; chown -R slow /home/slow";
+    root.run("make", make, STEP).await.expect("outcome");
+    root.close().await;
+    let mut access = Access::default();
+    access.limits.login = Duration::from_secs(2);
+    let mut target = target("debian2", "slow");
+    target.connect_timeout = Duration::from_secs(3);
+    let failure = Session::open(&target, &access).await.err().expect("a limit");
+    let text = format!("{failure:?}");
+    assert!(failure.reason == Reason::Limit && text.contains("no session after 5 s"), "{text}");
+    assert!(text.contains("asking the directory") && text.contains("raise the login limit"), "{text}");
+}
 
 /// Prints how long a session with a survey takes beside `ssh node true`; a measure, not a test.
 #[tokio::test]
@@ -387,4 +524,20 @@ async fn measure() {
             eprintln!("{name} {user}: survey {done:?}, closed {closed:?}");
         }
     }
+    let place = tempfile::tempdir().expect("folder");
+    let source = place.path().join("source");
+    std::fs::File::create(&source).and_then(|file| file.set_len(200 << 20)).expect("written");
+    let (size, sha256) = suil::base::digest::sha256_of(std::fs::File::open(&source).expect("file")).expect("digest");
+    for transport in [Transport::Openssh, Transport::Russh] {
+        let mut session = open(&over(transport, "debian1", "root")).await;
+        let content = Content::File { path: source.clone(), size, sha256: sha256.clone() };
+        let uploads = vec![Upload { content, beside: Some("/var/tmp/large".into()) }];
+        let start = suil::base::clock::instant();
+        let action = Action { script: "true".into(), uploads };
+        session.perform("upload", &action, Duration::from_secs(100)).await.map_err(|f| f.problem).expect("outcome");
+        eprintln!("{transport:?}: 200 MiB in {:?}", start.elapsed());
+        session.close().await;
+    }
+    let status = std::fs::read_to_string("/proc/self/status").expect("status");
+    eprintln!("{:?}", status.lines().filter(|line| line.starts_with("VmHWM")).collect::<Vec<_>>());
 }

@@ -80,7 +80,7 @@ fn apply(args: &Args, context: &Context, start: &Start) -> Outcome {
         ui::out(&ui::brief::render(&start.catalogue, &start.options.only, paint))?;
     }
     ui::warn(&start.catalogue.warnings, &start.mask());
-    let gathered = start.gather(prepared, "reading facts");
+    let gathered = start.gather(prepared, "reading facts")?;
     let failed = gathered.nodes.iter().filter(|(_, ready)| ready.is_err()).count();
     let waiting = gathered.plan.operations();
     let plan = gathered.plan.to_plain(&start.mask());

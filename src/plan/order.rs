@@ -99,13 +99,15 @@ fn fire(wants: &[Want], facts: &Facts, steps: &mut Vec<Step>) {
                 let asked_for = asked.iter().map(|t| t.fire).max();
                 let Some(what) = asked_for.max(owed.as_ref().map(|(what, _)| *what)) else { continue };
                 fired.insert(id.clone());
-                let present: Vec<Change> =
-                    steps.iter().filter(|s| s.ids.contains(&id)).map(|s| s.change.clone()).collect();
+                let last = asked.iter().filter_map(|t| changed.get(&t.on).copied()).max();
+                // A start that comes before the last change which asks for it implies nothing: it ran on the old.
+                let after = |step: &&Step| last.is_none_or(|last| step.turn > last);
+                let own = steps.iter().filter(|s| s.ids.contains(&id)).filter(after);
+                let present: Vec<Change> = own.map(|s| s.change.clone()).collect();
                 let Some(change) = resource.fire(what, facts, &present) else { continue };
-                let last = asked.iter().filter_map(|t| changed.get(&t.on).copied());
-                let turn = last.fold((m, position, 0), Turn::max);
+                let turn = last.map_or((m, position, 0), |last| last.max((m, position, 0)));
                 steps.push(Step {
-                    turn: (turn.0, turn.1, turn.2.max(AFTER)),
+                    turn: (turn.0, turn.1, AFTER),
                     module: m,
                     ids: vec![id],
                     change,
@@ -188,5 +190,31 @@ mod tests {
         let plan = node("n", &[Want { resources, ..Want::default() }], &facts);
         let titles: Vec<&str> = plan.operations.iter().map(|operation| operation.title.as_str()).collect();
         assert_eq!(titles, ["write /b", "write /a"]);
+    }
+
+    /// A service of an earlier module is started before the file of a later one is there.
+    #[test]
+    fn a_start_before_the_last_change_does_not_stand_for_the_restart() {
+        let built = |kind: &str, name: &str, yaml: &str| {
+            build(kind, name, &Plain::from_yaml(yaml).expect("yaml"), None, None).expect("built")
+        };
+        let service = built("service", "app", "{running: true, restart_on: [file /a]}");
+        let file = built("file", "/a", "{}");
+        let mut facts = Facts::default();
+        for request in service.requests().into_iter().chain(file.requests()) {
+            let fields = match request.kind {
+                "service" => Fields::of([("load", "loaded"), ("active", "inactive")]),
+                "path" if request.args.first().is_some_and(|path| path == "/") => Fields::of([("type", "directory")]),
+                _ => Fields::of([("type", "missing")]),
+            };
+            facts.insert(request, Answer::Known(fields));
+        }
+        let titles = |wants: &[Want]| -> Vec<String> {
+            node("n", wants, &facts).operations.into_iter().map(|operation| operation.title).collect()
+        };
+        let want = |resources: Vec<Arc<dyn Resource>>| Want { resources, ..Want::default() };
+        let apart = [want(vec![service.clone()]), want(vec![file.clone()])];
+        assert_eq!(titles(&apart), ["start app", "write /a", "restart app"]);
+        assert_eq!(titles(&[want(vec![service, file])]), ["write /a", "start app"]);
     }
 }

@@ -4,6 +4,7 @@ use super::attributes::{Attributes, suggest};
 use super::{Change, Content, Resource};
 use super::{authorized_key, block, command, cron, directory, file, line, link, sudoer};
 use super::{group, hostname, package, repository, service, sysctl, timer, timezone, unit, user};
+use super::{kernel_module, locale, mount};
 use crate::base::{Place, Plain, Problem};
 use std::sync::Arc;
 
@@ -43,6 +44,9 @@ const TABLE: &[Kind] = &[
     sysctl::KIND,
     hostname::KIND,
     timezone::KIND,
+    locale::KIND,
+    kernel_module::KIND,
+    mount::KIND,
 ];
 
 /// The names of all kinds.

@@ -2,13 +2,13 @@
 
 use super::facts::{Folder, Recorded};
 use super::link;
-use super::watch::{Event, Watch};
 use super::outcome::Outcome;
 use super::prepare::Prepared;
+use super::watch::{Event, Watch};
 use super::{Options, Setup, Stop};
 use crate::base::{Plain, Problem, Problems, problem::Kind};
 use crate::catalogue::{Catalogue, Entry, Probe, Workspace};
-use crate::node::{Failure, Session, Survey, Target};
+use crate::node::{Failure, Reason, Session, Survey, Target};
 use crate::plan::{Collected, Facts, Force, Intent, NodePlan, Part, Past, Plan};
 
 use std::collections::BTreeMap;
@@ -30,7 +30,10 @@ pub struct Ready {
 }
 
 /// How far a node came, in the order of the catalogue.
+#[derive(Default)]
 pub struct Gathered {
+    /// Nodes whose host key is not known: once a person accepted the keys they can be gathered again.
+    pub unknown: Vec<Prepared>,
     /// A node that is not ready has its outcome already.
     pub nodes: Vec<(String, Result<Ready, Outcome>)>,
     pub plan: Plan,
@@ -55,42 +58,86 @@ pub async fn gather(
             let _turn = gate.acquire().await;
             let gathered = tokio::select! {
                 gathered = one(&setup, prepared, &options, &*watch) => gathered,
-                () = stop.wished() => Err(Outcome::NotReached { problems: vec![stopped(&node)] }),
+                () = stop.wished() => Err(Missed::from(Outcome::NotReached { problems: vec![stopped(&node)] })),
             };
             watch.event(&Event::Planned { node: &node, well: gathered.is_ok() });
             gathered
         });
         tasks.push((node, task));
     }
-    let mut gathered = Gathered { nodes: Vec::new(), plan: Plan::default() };
+    let mut gathered = Gathered::default();
     for (node, task) in tasks {
         let found = task.await.unwrap_or_else(|error| {
             let problem = Problem::new(format!("node `{node}`: suil itself failed: {error}"));
-            Err(Outcome::NotReached { problems: vec![problem] })
+            Err(Missed::from(Outcome::NotReached { problems: vec![problem] }))
         });
-        let (ready, plan) = match found {
-            Ok((ready, plan)) => (Ok(ready), plan),
-            Err(outcome) => {
-                let problems = outcome.problems().into_iter().cloned().collect();
-                (Err(outcome), NodePlan { node: node.clone(), problems, ..NodePlan::default() })
-            }
-        };
-        gathered.nodes.push((node, ready));
-        gathered.plan.nodes.push(plan);
+        gathered.add(node, found);
     }
     gathered
 }
 
+impl Gathered {
+    fn add(&mut self, node: String, found: Result<(Ready, NodePlan), Missed>) {
+        let (ready, plan) = match found {
+            Ok((ready, plan)) => (Ok(ready), plan),
+            Err(Missed { outcome, again }) => {
+                self.unknown.extend(again.map(|prepared| *prepared));
+                let problems = outcome.problems().into_iter().cloned().collect();
+                (Err(*outcome), NodePlan { node: node.clone(), problems, ..NodePlan::default() })
+            }
+        };
+        self.nodes.push((node, ready));
+        self.plan.nodes.push(plan);
+    }
+
+    /// Puts what a second try gathered in the place of the first.
+    pub fn replace(&mut self, second: Gathered) {
+        for ((node, ready), plan) in second.nodes.into_iter().zip(second.plan.nodes) {
+            if let Some(at) = self.nodes.iter().position(|(known, _)| *known == node)
+                && let (Some(old), Some(old_plan)) = (self.nodes.get_mut(at), self.plan.nodes.get_mut(at))
+            {
+                *old = (node, ready);
+                *old_plan = plan;
+            }
+        }
+        self.unknown = second.unknown;
+    }
+}
+
+/// A node that did not come to a plan.
+struct Missed {
+    outcome: Box<Outcome>,
+    /// Where another try makes sense once its host key was accepted.
+    again: Option<Box<Prepared>>,
+}
+
+impl From<Outcome> for Missed {
+    fn from(outcome: Outcome) -> Missed {
+        Missed { outcome: Box::new(outcome), again: None }
+    }
+}
+
+impl From<Failure> for Missed {
+    fn from(failure: Failure) -> Missed {
+        Outcome::NotReached { problems: vec![*failure.problem] }.into()
+    }
+}
+
+impl From<Problems> for Missed {
+    /// The node was reached and nothing was changed on it.
+    fn from(problems: Problems) -> Missed {
+        Outcome::Failed { performed: 0, planned: 0, problems }.into()
+    }
+}
+
+impl From<Problem> for Missed {
+    fn from(problem: Problem) -> Missed {
+        Problems::from(problem).into()
+    }
+}
+
 fn stopped(node: &str) -> Problem {
     Problem::new(format!("node `{node}`: stopped before anything was changed")).kind(Kind::Interrupted)
-}
-
-fn failed(problems: Problems) -> Outcome {
-    Outcome::Failed { performed: 0, planned: 0, problems }
-}
-
-fn missed(failure: Failure) -> Outcome {
-    Outcome::NotReached { problems: vec![*failure.problem] }
 }
 
 async fn one(
@@ -98,23 +145,29 @@ async fn one(
     prepared: Prepared,
     options: &Options,
     watch: &dyn Watch,
-) -> Result<(Ready, NodePlan), Outcome> {
-    let Prepared { entry, target, intent: early } = prepared;
-    let node = entry.name.to_string();
+) -> Result<(Ready, NodePlan), Missed> {
+    let node = prepared.entry.name.to_string();
     watch.event(&Event::Phase { node: &node, phase: "connecting" });
-    let (mut session, survey) = connect(setup, &target, early.as_ref()).await.map_err(missed)?;
-    let found = session.probe().map_err(|problem| failed(problem.into()))?;
+    let (mut session, survey) = match connect(setup, &prepared.target, prepared.intent.as_ref()).await {
+        Ok(opened) => opened,
+        Err(failure) => {
+            let again = (failure.reason == Reason::UnknownHost).then(|| Box::new(prepared));
+            return Err(Missed { again, ..Missed::from(failure) });
+        }
+    };
+    let Prepared { entry, target, intent: early } = prepared;
+    let found = session.probe()?;
     let probe = Probe { family: Some(found.family.clone()), release: Some(Plain::from(found.release)) };
     let folder = Folder::of(setup.workspace.root(), &node);
     let (entry, intent, survey) = match early.zip(survey) {
         Some((intent, survey)) if probe == entry.probe => (entry, intent, survey),
         _ => {
-            folder.probe(found.to_plain()).map_err(|problem| failed(problem.into()))?;
-            let entry = rebuilt(&setup.workspace, &node, probe).map_err(failed)?;
-            let intent = setup.intent(&entry, &target, options).map_err(failed)?;
+            folder.probe(found.to_plain())?;
+            let entry = rebuilt(&setup.workspace, &node, probe)?;
+            let intent = setup.intent(&entry, &target, options)?;
             watch.event(&Event::Phase { node: &node, phase: "reading facts" });
             let collectors = link::collectors(&intent.parts);
-            let survey = session.survey(&intent.requests(), &collectors).await.map_err(missed)?;
+            let survey = session.survey(&intent.requests(), &collectors).await?;
             (entry, intent, survey)
         }
     };
@@ -124,11 +177,11 @@ async fn one(
     let plan = intent.plan(&facts, &collected, &|part| past(part, recorded.get(&part.name), options));
     for (part, report) in intent.reports(&facts, &collected) {
         let also = recorded.get(&part.name).cloned().unwrap_or_default();
-        folder.module(part, report, &also, setup.vault.mask()).map_err(|problem| failed(problem.into()))?;
+        folder.module(part, report, &also, setup.vault.mask())?;
     }
     if !plan.problems.is_empty() {
         session.close().await;
-        return Err(failed(plan.problems));
+        return Err(plan.problems.into());
     }
     Ok((Ready { node, session, intent, facts, collected, recorded, entry, probe: found.to_plain() }, plan))
 }

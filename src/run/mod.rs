@@ -44,6 +44,8 @@ pub struct Options {
     pub force: bool,
     /// So many nodes are worked on at once.
     pub parallel: usize,
+    /// Who runs this, from where and what for: stands in the lock of each node that is changed.
+    pub purpose: String,
     /// One operation may take so long.
     pub step_limit: Duration,
 }

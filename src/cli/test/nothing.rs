@@ -1,5 +1,6 @@
 //! What a node answers about a thing that is not there.
 
+use crate::resource::path::parent;
 use crate::resource::{Answer, Facts, Fields, Request, Resource};
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -9,10 +10,12 @@ use std::sync::Arc;
 pub fn answer(facts: &mut Facts, resources: &[Arc<dyn Resource>]) {
     // A resource asks about its own path first, whatever its name is.
     let own: BTreeSet<String> = resources.iter().filter_map(|resource| path(resource.requests().first()?)).collect();
-    for request in resources.iter().flat_map(|resource| resource.requests()) {
+    let requests: Vec<Request> = resources.iter().flat_map(|resource| resource.requests()).collect();
+    let around: BTreeSet<String> = requests.iter().filter_map(path).map(|path| parent(&path).to_owned()).collect();
+    for request in requests {
         if facts.get(&request).is_none() {
-            let around = path(&request).is_some_and(|path| !own.contains(&path));
-            let fields = if around { folder() } else { fields(&request, &facts.family) };
+            let stands = path(&request).is_some_and(|path| around.contains(&path) && !own.contains(&path));
+            let fields = if stands { folder() } else { fields(&request, &facts.family) };
             facts.insert(request, Answer::Known(fields));
         }
     }

@@ -260,3 +260,41 @@ proptest::proptest! {
         let _ = crate::module::template::Templates::new("app", files).render("t.j2", &Plain::map());
     }
 }
+
+/// A file on disk stands for itself where it is large: its bytes are never held.
+#[test]
+fn a_large_source_is_streamed_from_where_it_lies() {
+    use crate::base::Problem;
+    use crate::module::Files;
+    use std::path::PathBuf;
+    use std::sync::Arc;
+
+    struct OnDisk(Arc<Memory>, PathBuf);
+    impl Files for OnDisk {
+        fn read(&self, path: &str) -> Result<Option<Arc<[u8]>>, Problem> {
+            assert_ne!(path, "files/big", "it must not be read whole");
+            self.0.read(path)
+        }
+        fn walk(&self, folder: &str) -> Result<Vec<String>, Problem> {
+            self.0.walk(folder)
+        }
+        fn shown(&self, path: &str) -> PathBuf {
+            self.0.shown(path)
+        }
+        fn real_path(&self, path: &str) -> Option<PathBuf> {
+            (path == "files/big").then(|| self.1.clone())
+        }
+    }
+
+    let folder = tempfile::tempdir().expect("folder");
+    let big = folder.path().join("big");
+    let bytes = vec![7; (1 << 20) + 1];
+    std::fs::write(&big, &bytes).expect("written");
+    let memory = Memory::of([("code/main.star", "def resources(config): return file(\"/x\", source = \"big\")")]);
+    let files = Arc::new(OnDisk(memory, big));
+    let module = crate::module::Module::load("app", files, None);
+    let found = module.resources(&config(&module, "").expect("config")).map_err(|p| told(&p)).expect("resources");
+    let sha256 = crate::base::digest::sha256(&bytes);
+    assert_eq!(found[0].wanted().get("sha256").and_then(Plain::as_str), Some(sha256.as_str()));
+    assert!(module.signature().expect("signature").starts_with("sha256:"));
+}

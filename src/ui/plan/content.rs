@@ -14,7 +14,7 @@ const CONTEXT: usize = 3;
 /// Renders the diff, indented below its operation. The texts are masked before they are compared, so that a secret
 /// shows as its digest and a changed one as two digests.
 pub fn render(limit: usize, diff: &TextDiff, mask: &Mask, paint: Paint) -> String {
-    let (before, after) = (mask.apply(&diff.before), mask.apply(&diff.after));
+    let (before, after) = diff.covered(mask);
     let compared = similar::TextDiff::from_lines(&before, &after);
     let mut lines = Vec::new();
     for hunk in compared.unified_diff().context_radius(CONTEXT).iter_hunks() {
