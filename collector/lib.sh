@@ -119,14 +119,15 @@ with_line() {
 
 # with_block PATH BEGIN END CONTENT present|absent start|end: prints the file with the block in it, or without it.
 with_block() {
-    with_from=$(grep -nxF -e "$2" -- "$1" | head -n 1) || :
-    with_to=$(grep -nxF -e "$3" -- "$1" | head -n 1) || :
-    with_from=${with_from%%:*} with_to=${with_to%%:*}
+    with_from=$(grep -nxF -e "$2" -- "$1") || :
+    with_to=$(grep -nxF -e "$3" -- "$1") || :
+    # Two of a marker make no number, which is refused below.
+    with_from=${with_from%":$2"} with_to=${with_to%":$3"}
     if [ -z "$with_from$with_to" ]; then
         if [ "$6" = start ]; then with_to=0; else with_to=$(grep -c '' -- "$1") || :; fi
         with_from=$((with_to + 1))
     elif ! [ "$with_from" -lt "$with_to" ] 2>/dev/null; then
-        fail "$1 has only one of the markers $2 and $3, or in the wrong order"
+        fail "$1 has not one line $2 and then one line $3"
     fi
     with_ends head -n "$((with_from - 1))" -- "$1"
     if [ "$5" = present ]; then

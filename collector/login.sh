@@ -19,9 +19,11 @@ suil_reader='read -r n && p=$(dd bs="$n" count=1 iflag=fullblock 2>/dev/null || 
 
 suil_user=$(id -u)
 suil_shell=${SHELL:-unknown}
+suil_login=${LOGNAME:-${USER:-}}
+[ -n "$suil_login" ] || suil_login=$(id -un)
 
 if [ "$suil_raise" = no ] || [ "$suil_user" = 0 ]; then
-	set -- "$suil_shell"
+	set -- "$suil_shell" "$suil_login"
 	if [ "$suil_raise" = ask ]; then
 		printf '@@READY %s\n' "$suil_prompt"
 	fi
@@ -36,7 +38,7 @@ fi
 
 if [ "$suil_raise" = quiet ]; then
 	# The status 1 is sudo's own: the session program always ends with 0.
-	"$suil_sudo" -n /bin/sh -c "$suil_reader" suil "$suil_shell" 2>&1
+	"$suil_sudo" -n /bin/sh -c "$suil_reader" suil "$suil_shell" "$suil_login" 2>&1
 	suil_status=$?
 	[ "$suil_status" = 1 ] || exit "$suil_status"
 	# sudo did not take the session program: it is still in the pipe.
@@ -49,4 +51,4 @@ if [ "$suil_raise" = quiet ]; then
 fi
 
 exec "$suil_sudo" -S -p "@@PROMPT $suil_prompt@@" \
-	/bin/sh -c "printf '@@READY %s\n' $suil_prompt; $suil_reader" suil "$suil_shell" 2>&1
+	/bin/sh -c "printf '@@READY %s\n' $suil_prompt; $suil_reader" suil "$suil_shell" "$suil_login" 2>&1

@@ -4,7 +4,8 @@
 #
 # Written before this text by suil: suil_nonce, suil_name (of the private folder) and suil_early (the text of a first
 # job, or nothing).
-# A request is a line `VERB SIZE TOKEN` and SIZE bytes:
+# A request is a line `VERB SIZE TOKEN` and SIZE bytes of text, whose last line is `#TOKEN`: a text that was cut is
+# never run.
 #   job  runs the text as `sh` would, as an operation: set -eu, stdout kept in a file so that a daemon it starts
 #        does not hold the channel
 #   ask  runs the text, stdout straight into the answer
@@ -24,10 +25,12 @@ umask 022
 cd / || exit 0
 
 suil_shell=${1:-unknown}
+suil_login=${2:-unknown}
 suil_folder=
 suil_staged=
 suil_locked=
 suil_job=
+suil_watch=
 suil_failed=
 
 # Ends however the session ends: end of input, a signal, an error.
@@ -37,6 +40,7 @@ suil_leave() {
 	if [ -n "$suil_job" ]; then
 		suil_stop "$suil_job" "$suil_job"
 	fi
+	[ -z "$suil_watch" ] || kill "$suil_watch" 2>/dev/null
 	eval "$suil_staged"
 	[ -z "$suil_locked" ] || rm -rf -- "$suil_locked"
 	[ -z "$suil_folder" ] || rm -rf -- "$suil_folder"
@@ -236,6 +240,82 @@ suil_settle() {
 	return 1
 }
 
+# suil_lock TOKEN WHO: takes the lock of the node, or says who holds it. The lock is a folder, since that is made in one
+# step; `owner` in it names a process by its number and its start.
+suil_lock() {
+	suil_open "$1"
+	if suil_hold "$2"; then
+		suil_guard
+		suil_shut "$1" 0
+	else
+		printf '%s\n' "$suil_who"
+		suil_shut "$1" 1
+	fi
+}
+
+suil_hold() {
+	[ -z "$suil_locked" ] || return 0
+	suil_place=/run/suil.lock
+	[ "$suil_own" = 0 ] && [ -w /run ] || suil_place=/tmp/suil-$suil_own.lock
+	for suil_wait in 1 1 0; do
+		if mkdir -m 700 "$suil_place" 2>/dev/null; then
+			suil_locked=$suil_place
+			printf '%s %s\n%s\n' "$$" "$suil_mine" "$1" >"$suil_place/owner"
+			return 0
+		fi
+		suil_pid='' suil_then='' suil_who='somebody who has not said who'
+		{ read -r suil_pid suil_then && IFS= read -r suil_who; } 2>/dev/null <"$suil_place/owner"
+		if [ -n "$suil_pid" ] && suil_process "$suil_pid" && [ "$suil_since" = "$suil_then" ]; then
+			return 1
+		fi
+		# A holder that is just now writing its name gets a second; one that is gone holds nothing.
+		if [ -n "$suil_pid" ] || [ "$suil_wait" = 0 ]; then
+			suil_break "$suil_pid $suil_then" || return 1
+		else
+			sleep 1
+		fi
+	done
+	mkdir -m 700 "$suil_place" 2>/dev/null || return 1
+	suil_locked=$suil_place
+	printf '%s %s\n%s\n' "$$" "$suil_mine" "$1" >"$suil_place/owner"
+}
+
+# suil_break OWNER: removes a lock that nobody holds. Whoever took it in the meantime gets it back.
+suil_break() {
+	mv "$suil_place" "$suil_folder/lock" 2>/dev/null || return 0
+	suil_line=' '
+	{ IFS= read -r suil_line; } 2>/dev/null <"$suil_folder/lock/owner"
+	if [ "$suil_line" != "$1" ] && mv "$suil_folder/lock" "$suil_place" 2>/dev/null; then
+		return 1
+	fi
+	rm -rf -- "$suil_folder/lock"
+}
+
+# Ends a session that holds the lock and has heard nothing for five minutes: its network is gone, and sshd may not
+# notice for hours.
+suil_guard() {
+	[ -z "$suil_watch" ] || return 0
+	: >"$suil_folder/alive"
+	(
+		suil_nap=
+		trap 'kill $suil_nap 2>/dev/null; exit 0' TERM
+		while [ -e "$suil_folder/alive" ]; do
+			rm -f -- "$suil_folder/alive"
+			sleep 300 &
+			suil_nap=$!
+			wait "$suil_nap"
+		done
+		suil_process $$ && [ "$suil_since" = "$suil_mine" ] || exit 0
+		kill -TERM $$
+		# Where an upload hangs, the shell ends only when the reader of its input does.
+		suil_below $$
+		for suil_pid in $suil_found; do
+			read -r suil_line <"/proc/$suil_pid/comm" && [ "$suil_line" = dd ] && kill -KILL "$suil_pid"
+		done
+	) </dev/null >/dev/null 2>&1 &
+	suil_watch=$!
+}
+
 # Removes what a session left that was killed hard. Only in places where nobody else can plant a folder.
 suil_sweep() {
 	[ "$suil_own" = 0 ] || return 0
@@ -258,7 +338,7 @@ fi
 suil_sweep
 
 printf '@@BEGIN %s.0\n' "$suil_nonce"
-printf 'user %s\nshell %s\nfolder %s\n' "$suil_own" "$suil_shell" "$suil_folder"
+printf 'acts-as %s\nuser %s\nshell %s\n' "$suil_own" "$suil_login" "$suil_shell"
 for suil_file in /etc/os-release /usr/lib/os-release; do
 	[ -r "$suil_file" ] || continue
 	printf 'os-release %s\n' "$suil_file"
@@ -271,9 +351,14 @@ printf '@@END %s.0 0\n' "$suil_nonce"
 unset suil_early
 
 while read -r suil_verb suil_size suil_token; do
+	suil_text=
+	if [ "$suil_size" -gt 0 ]; then
+		suil_text=$(suil_take "$suil_size")
+		case $suil_text in *"#$suil_token") ;; *) exit 0 ;; esac
+	fi
 	case $suil_verb in
-	job | ask) suil_start "$suil_verb" "$suil_token" "$(suil_take "$suil_size")" ;;
-	do) eval "$(suil_take "$suil_size")" ;;
+	job | ask) suil_start "$suil_verb" "$suil_token" "$suil_text" ;;
+	do) eval "$suil_text" ;;
 	skip) [ -z "$suil_job" ] || suil_stop "$suil_job" ;;
 	kill)
 		if [ -n "$suil_job" ]; then
@@ -282,8 +367,10 @@ while read -r suil_verb suil_size suil_token; do
 			suil_job=
 			eval "$suil_staged"
 		fi
-		printf '@@BEGIN %s\n@@ERR %s\n@@END %s 124\n' "$suil_token" "$suil_token" "$suil_token"
+		suil_open "$suil_token"
+		suil_shut "$suil_token" 124
 		;;
+	ping) [ -z "$suil_watch" ] || : >"$suil_folder/alive" ;;
 	quit) exit 0 ;;
 	*)
 		printf '@@FATAL %s a request that the session does not know: %s\n' "$suil_nonce" "$suil_verb"

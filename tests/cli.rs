@@ -3,6 +3,8 @@
 
 #![allow(clippy::disallowed_methods)]
 
+#[path = "cli/apply.rs"]
+mod apply;
 #[path = "cli/explain.rs"]
 mod explain;
 #[path = "cli/init.rs"]

@@ -267,3 +267,22 @@ async fn secrets_are_covered_in_what_a_node_says() {
     assert!(!outcome.stdout.contains("s3cret") && !outcome.stderr.contains("s3cret"));
     session.close().await;
 }
+
+under_every_shell!(a_node_is_changed_by_one_session_at_a_time, session, shell, {
+    // The lock is the machine's: the shells of this test take turns.
+    session.lock("anna@desk since noon: suil apply --role web").await.map_err(|f| f.problem).expect("the lock");
+    session.lock("anna again").await.map_err(|f| f.problem).expect("a lock that is held is held");
+    let mut other = open(shell).await;
+    let failure = other.lock("ben@desk").await.expect_err("held");
+    assert_eq!((failure.reason, failure.problem.kind), (Reason::Locked, suil::base::problem::Kind::Refused));
+    assert!(failure.problem.what.contains("anna@desk since noon: suil apply --role web"), "{shell:?}: {failure:?}");
+    session.close().await;
+    other.lock("ben@desk").await.map_err(|f| f.problem).expect("the lock is free");
+    let pid = said(&mut other, "printf %s $$").await;
+    // Killed hard, it cannot let go of the lock: the next one sees that nobody holds it.
+    said(&mut other, &format!("kill -9 {pid}")).await;
+    drop(other);
+    let mut next = open(shell).await;
+    next.lock("cleo@desk").await.map_err(|f| f.problem).expect("a lock that nobody holds");
+    next.close().await;
+});

@@ -293,7 +293,7 @@ async fn what_a_killed_session_left_is_removed_by_the_next() {
     let uploads = vec![Upload { content: Content::Bytes(vec![7; 99].into()), beside: Some("/srv/kill-target".into()) }];
     let action = Action { script: "kill -9 $$; sleep 1; echo ended".into(), uploads };
     // The job outlives the session program, and its answer still comes.
-    assert!(session.perform("break", &action, STEP).await.expect("outcome").stdout.ends_with("ended\n"));
+    assert!(session.perform("break", &action, STEP).await.expect("outcome").stdout.contains("ended\n"));
     let failure = session.perform("go on", &Action::script("true"), STEP).await.expect_err("lost");
     assert!(failure.reason == Reason::Lost && failure.problem.what.contains("in the middle of go on"), "{failure:?}");
     drop(session);
@@ -327,4 +327,156 @@ async fn a_new_login_has_the_new_groups() {
     assert!(own.run("id", "id -nG", STEP).await.expect("outcome").stdout.contains("newgroup"));
     own.close().await;
     session.close().await;
+}
+
+over_both_clients!(a_server_that_lets_few_in_is_worked_with, transport, {
+    let folder = tempfile::tempdir().expect("folder");
+    let mut root = open(&target("debian2", "root")).await;
+    let port = if transport == Transport::Openssh { 2201 } else { 2202 };
+    let serve = format!(
+        "pkill -f 'sshd.*-p {port}' || true; mkdir -p /run/sshd
+         /usr/sbin/sshd -p {port} -o MaxStartups=2:70:3 -o MaxSessions=1 -o PidFile=none; sleep 2"
+    );
+    assert_eq!(root.run("serve", &serve, STEP).await.expect("outcome").status, 0);
+    let access = Access::default();
+    let mut all = tokio::task::JoinSet::new();
+    for n in 0..24 {
+        let mut target = over(transport, "debian2", "deploy");
+        target.node = format!("node-{n}");
+        target.port = Some(port);
+        target.options = vec![format!("UserKnownHostsFile={}/known-{n}", folder.path().display())];
+        target.accept_unknown_hosts = true;
+        target.persist = Duration::from_secs(if n % 2 == 0 { 0 } else { 5 });
+        let access = access.clone();
+        all.spawn(async move {
+            let (mut session, _) =
+                Session::open_with_survey(&target, &access, &[], &[]).await.map_err(|f| f.problem)?;
+            let outcome = session.run("id", "id -u", STEP).await.map_err(|f| f.problem)?;
+            session.close().await;
+            Ok::<_, Box<suil::base::Problem>>(outcome.stdout)
+        });
+    }
+    while let Some(result) = all.join_next().await {
+        assert_eq!(result.expect("no panic"), Ok("0\n".to_owned()), "{transport:?}");
+    }
+    root.run("stop", &format!("pkill -f 'sshd.*-p {port}'"), STEP).await.expect("outcome");
+    root.close().await;
+});
+
+#[tokio::test]
+#[ignore = "needs a fleet"]
+async fn two_sessions_fit_on_a_server_of_one_session_a_connection() {
+    let folder = tempfile::tempdir().expect("folder");
+    let mut root = open(&target("debian2", "root")).await;
+    let serve = "pkill -f 'sshd.*-p 2203' || true; /usr/sbin/sshd -p 2203 -o MaxSessions=1 -o PidFile=none; sleep 2";
+    assert_eq!(root.run("serve", serve, STEP).await.expect("outcome").status, 0);
+    let mut target = target("debian2", "deploy");
+    target.port = Some(2203);
+    target.options = vec![format!("UserKnownHostsFile={}/known", folder.path().display())];
+    target.accept_unknown_hosts = true;
+    let mut first = open(&target).await;
+    let mut second = open(&target).await;
+    for session in [&mut first, &mut second] {
+        assert_eq!(session.run("id", "id -u", STEP).await.expect("outcome").stdout, "0\n");
+    }
+    first.close().await;
+    second.close().await;
+    root.run("stop", "pkill -f 'sshd.*-p 2203'", STEP).await.expect("outcome");
+    root.close().await;
+}
+
+#[tokio::test]
+#[ignore = "needs a fleet"]
+async fn a_node_without_a_place_to_execute_in_is_worked_with() {
+    let mut root = open(&target("debian2", "root")).await;
+    let mount = "for d in /tmp /var/tmp /dev/shm /run; do mount --bind $d $d && mount -o remount,bind,noexec,nosuid,nodev $d; done";
+    let mounted = root.run("mount", mount, STEP).await.expect("outcome");
+    let collector = |module: &str, file: &str, text: &str| suil::node::Collector {
+        module: module.to_owned(),
+        file: file.to_owned(),
+        text: text.to_owned(),
+        config: suil::base::Plain::map(),
+    };
+    let collectors = [collector("sh", "collector", "#!/bin/sh\necho '{\"x\": 1}'\n")];
+    let opened = Session::open_with_survey(&target("debian2", "deploy"), &Access::default(), &[], &collectors).await;
+    let umount = "for d in /tmp /var/tmp /dev/shm /run; do umount -l $d; done";
+    root.run("umount", umount, STEP).await.expect("outcome");
+    root.close().await;
+    assert_eq!(mounted.status, 0, "{mounted:?}");
+    let (session, survey) = opened.map_err(|failure| failure.problem).expect("a survey");
+    assert_eq!(survey.collected["sh"].as_ref().map(|v| v.to_json_line()), Ok("{\"x\":1}".to_owned()));
+    session.close().await;
+}
+
+#[tokio::test]
+#[ignore = "needs a fleet"]
+#[allow(clippy::disallowed_methods)]
+async fn the_built_in_client_signs_through_the_agent_and_names_rsa_keys() {
+    let folder = tempfile::tempdir().expect("folder");
+    let socket = folder.path().join("agent");
+    let mut agent = std::process::Command::new("ssh-agent").args(["-D", "-a"]).arg(&socket).spawn().expect("an agent");
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    let add = |key: &str| {
+        let status = std::process::Command::new("ssh-add").arg(key).env("SSH_AUTH_SOCK", &socket).status();
+        assert!(status.expect("ssh-add").success());
+    };
+    add(&format!("{}/key", fleet()));
+    let access = Access { agent: Some(socket.clone()), ..Access::default() };
+    let mut plain = over(Transport::Russh, "debian1", "root");
+    plain.key = None;
+    let opened = Session::open(&plain, &access).await;
+    agent.kill().expect("killed");
+    agent.wait().expect("ended");
+    opened.map_err(|failure| failure.problem).expect("a session").close().await;
+
+    let rsa = folder.path().join("id_rsa");
+    let made = std::process::Command::new("ssh-keygen").args(["-q", "-t", "rsa", "-N", "", "-f"]).arg(&rsa).status();
+    assert!(made.expect("ssh-keygen").success());
+    plain.key = rsa.to_str().map(str::to_owned);
+    let failure = Session::open(&plain, &Access::default()).await.err().expect("no key");
+    let text = format!("{failure:?}");
+    assert!(failure.reason == Reason::Login && text.contains("transport: openssh"), "{text}");
+}
+
+/// Prints how long a session with a survey takes beside `ssh node true`; a measure, not a test.
+#[tokio::test]
+#[ignore = "a measure"]
+async fn measure() {
+    let access = Access::default();
+    for (name, persist, user) in
+        [("cold", 0, "root"), ("warm", 600, "root"), ("cold", 0, "deploy"), ("warm", 600, "deploy")]
+    {
+        let mut target = target("debian1", user);
+        target.persist = Duration::from_secs(persist);
+        open(&target).await.close().await;
+        for _ in 0..3 {
+            let start = suil::base::clock::instant();
+            let requests: Vec<_> =
+                (0..20).map(|n| suil::resource::Request::new("path", [format!("/etc/x{n}").as_str(), "-"])).collect();
+            let (session, _) = Session::open_with_survey(&target, &access, &requests, &[])
+                .await
+                .map_err(|f| f.problem)
+                .expect("survey");
+            let done = start.elapsed();
+            session.close().await;
+            let closed = start.elapsed();
+            eprintln!("{name} {user}: survey {done:?}, closed {closed:?}");
+        }
+    }
+    let place = tempfile::tempdir().expect("folder");
+    let source = place.path().join("source");
+    std::fs::File::create(&source).and_then(|file| file.set_len(200 << 20)).expect("written");
+    let (size, sha256) = suil::base::digest::sha256_of(std::fs::File::open(&source).expect("file")).expect("digest");
+    for transport in [Transport::Openssh, Transport::Russh] {
+        let mut session = open(&over(transport, "debian1", "root")).await;
+        let content = Content::File { path: source.clone(), size, sha256: sha256.clone() };
+        let uploads = vec![Upload { content, beside: Some("/var/tmp/large".into()) }];
+        let start = suil::base::clock::instant();
+        let action = Action { script: "true".into(), uploads };
+        session.perform("upload", &action, Duration::from_secs(100)).await.map_err(|f| f.problem).expect("outcome");
+        eprintln!("{transport:?}: 200 MiB in {:?}", start.elapsed());
+        session.close().await;
+    }
+    let status = std::fs::read_to_string("/proc/self/status").expect("status");
+    eprintln!("{:?}", status.lines().filter(|line| line.starts_with("VmHWM")).collect::<Vec<_>>());
 }

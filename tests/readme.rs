@@ -1,7 +1,7 @@
 //! Runs what the README shows, and compares what comes with what it prints.
 //!
 //! A fence that opens with a language and a path is written to that path; the commands of a `console` fence run in
-//! order, in one folder that holds a copy of `data-example`. In their output `[..]` stands for any text in a line and a
+//! order, in one folder that holds a copy of `data-example`. In their output `…` stands for any text in a line and a
 //! line `...` for any number of lines.
 
 #![allow(clippy::disallowed_methods)]
@@ -34,6 +34,7 @@ fn the_readme_does_what_it_says() {
     let text = fs::read_to_string(&role).expect("the role").replace("/tmp/suil-demo", &demo);
     fs::write(&role, text).expect("the role");
 
+    let mut here = room.clone();
     let mut ran = 0;
     let mut wrong = Vec::new();
     for fence in fences(&fs::read_to_string(Path::new(ROOT).join("README.md")).expect("README.md")) {
@@ -41,9 +42,13 @@ fn the_readme_does_what_it_says() {
         match words.as_slice() {
             ["console"] => {
                 for (command, wanted) in commands(&fence) {
+                    if let Some(folder) = command.strip_prefix("cd ") {
+                        here.push(folder);
+                        continue;
+                    }
                     ran += 1;
-                    let found =
-                        run(&command.replace("/tmp/suil-demo", &demo), &room, &tools).replace(&demo, "/tmp/suil-demo");
+                    let found = run(&command.replace("/tmp/suil-demo", &demo), &here, &tools);
+                    let found = as_root(&found.replace(&demo, "/tmp/suil-demo"), &tools);
                     if !matches(&wanted, &found.lines().map(str::to_owned).collect::<Vec<_>>()) {
                         wrong.push(format!("README.md:{}: $ {command}\n{found}", fence.line));
                     }
@@ -101,20 +106,32 @@ fn commands(fence: &Fence) -> Vec<(String, Vec<String>)> {
 }
 
 /// Runs a command as a person would who has just cloned suil: no settings, no terminal, both streams in one.
-fn run(command: &str, room: &Path, tools: &Path) -> String {
+fn run(command: &str, here: &Path, tools: &Path) -> String {
     let path = format!("{}:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", tools.display());
     let output = Command::new("/bin/sh")
         .args(["-c", &format!("{{ {command}\n}} 2>&1")])
-        .current_dir(room)
+        .current_dir(here)
         .env_clear()
         .env("PATH", path)
-        .env("HOME", room)
+        .env("HOME", here)
         .env("COLUMNS", "120")
         .env("LC_ALL", "C.UTF-8")
         .stdin(Stdio::null())
         .output()
         .expect("a shell");
     String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+/// Puts `root` where the output names the user and the group of whoever runs the test: the README was written as root.
+fn as_root(found: &str, tools: &Path) -> String {
+    let mine = run("id -un; id -u; id -gn; id -g", Path::new("/"), tools);
+    let line = |line: &str| match line.trim_start().split_once(' ') {
+        Some(("owner" | "group", name)) if mine.lines().any(|own| own == name.trim()) => {
+            line.replace(name.trim(), "root")
+        }
+        _ => line.to_owned(),
+    };
+    found.lines().map(|text| line(text) + "\n").collect()
 }
 
 fn matches(wanted: &[String], found: &[String]) -> bool {
@@ -127,9 +144,9 @@ fn matches(wanted: &[String], found: &[String]) -> bool {
     }
 }
 
-/// Whether a line fits a pattern whose `[..]` stand for any text.
+/// Whether a line fits a pattern whose `…` stand for any text.
 fn fits(pattern: &str, line: &str) -> bool {
-    match pattern.split_once("[..]") {
+    match pattern.split_once('…') {
         None => pattern.trim_end() == line.trim_end(),
         Some((head, tail)) => line.strip_prefix(head).is_some_and(|rest| {
             rest.char_indices().map(|(i, _)| i).chain([rest.len()]).any(|i| fits(tail, &rest[i..]))

@@ -1,5 +1,7 @@
 //! The stock modules and the example workspace, checked as far as they can be without a node.
 
+#![allow(clippy::disallowed_methods)]
+
 use std::path::Path;
 use std::sync::Arc;
 use suil::base::Plain;
@@ -15,7 +17,7 @@ fn every_stock_module_compiles_and_documents_each_field() {
     let mut wrong = Vec::new();
     for folder in stock_modules() {
         let name = folder.name.clone();
-        let module = Module::load(&name, Arc::new(folder), None, suil::resource::build);
+        let module = Module::load(&name, Arc::new(folder), None);
         match module.compile().and_then(|()| module.json_schema()) {
             Err(problems) => {
                 wrong.push(suil::ui::problem::render_all(&problems, &suil::base::Mask::new(), suil::ui::Paint::OFF))
@@ -27,6 +29,28 @@ fn every_stock_module_compiles_and_documents_each_field() {
     }
     assert_eq!(names, ["accounts", "base", "motd", "nginx", "packages", "ssh", "sysctl", "time"]);
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn every_stock_module_but_the_meta_module_passes_tests_on_both_families() {
+    for folder in stock_modules().filter(|folder| folder.name != "base") {
+        let tests = folder.list("tests").expect("a folder");
+        let on = |family: &str| {
+            tests.iter().any(|test| {
+                let bytes = folder.read(&format!("tests/{test}")).expect("readable").expect("there");
+                let text = String::from_utf8_lossy(&bytes).into_owned();
+                text.contains(&format!("family: {family}")) || (family == "debian" && !text.contains("family:"))
+            })
+        };
+        assert!(on("debian") && on("redhat"), "`{}` has no test for one of the families", folder.name);
+    }
+    let output = std::process::Command::new(env!("CARGO_BIN_EXE_suil"))
+        .args(["test", "--workspace", EXAMPLE])
+        .output()
+        .expect("suil runs");
+    let said = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{said}");
+    assert!(said.contains("accounts") && said.contains("status"), "stock and local modules are tested: {said}");
 }
 
 fn undocumented(schema: &Plain, path: &str, wrong: &mut Vec<String>) {

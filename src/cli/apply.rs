@@ -74,12 +74,13 @@ const QUESTION: &str = "Apply?";
 
 fn apply(args: &Args, context: &Context, start: &Start) -> Outcome {
     let text = context.output == Output::Text;
+    let prepared = start.prepare()?;
     let paint = Paint::ON;
     if text {
         ui::out(&ui::brief::render(&start.catalogue, &start.options.only, paint))?;
     }
     ui::warn(&start.catalogue.warnings, &start.mask());
-    let gathered = start.gather("reading facts");
+    let gathered = start.gather(prepared, "reading facts")?;
     let failed = gathered.nodes.iter().filter(|(_, ready)| ready.is_err()).count();
     let waiting = gathered.plan.operations();
     let plan = gathered.plan.to_plain(&start.mask());
@@ -95,7 +96,7 @@ fn apply(args: &Args, context: &Context, start: &Start) -> Outcome {
         }
         let outcomes = start.leave(gathered);
         record.finish(&outcomes)?;
-        return Ok(conclude(args, start, text, &outcomes, paint)?);
+        return conclude(args, start, text, &outcomes, paint);
     }
     if text && waiting == 0 && failed < start.catalogue.entries.len() {
         ui::out("Nothing to apply.\n")?;
@@ -105,7 +106,7 @@ fn apply(args: &Args, context: &Context, start: &Start) -> Outcome {
     if !text {
         ui::show(context.output, String::new, || summary(&outcomes))?;
     }
-    Ok(conclude(args, start, text, &outcomes, paint)?)
+    conclude(args, start, text, &outcomes, paint)
 }
 
 /// What `--output json|yaml` prints of an apply: `{version, nodes: [{node, outcome, operations, planned, problems}]}`.
@@ -150,12 +151,11 @@ fn conclude(
 /// What stands behind the ending of a node.
 fn words(outcome: &run::Outcome) -> String {
     match outcome {
-        run::Outcome::Done { operations } => count(*operations, "operation"),
+        run::Outcome::Done { operations } | run::Outcome::Planned { operations } => count(*operations, "operation"),
         run::Outcome::Failed { performed, planned, .. } => format!("{performed} of {}", count(*planned, "operation")),
         run::Outcome::InDoubt { performed, planned, .. } => {
             format!("in operation {} of {planned}", performed + 1)
         }
-        run::Outcome::Planned { operations } => format!("{} planned", count(*operations, "operation")),
         run::Outcome::Nothing | run::Outcome::NotReached { .. } => String::new(),
     }
 }

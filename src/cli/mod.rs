@@ -9,6 +9,7 @@ mod decrypt;
 mod encrypt;
 mod explain;
 mod facts;
+mod fault;
 mod init;
 mod keys;
 mod load;
@@ -24,6 +25,7 @@ mod test;
 mod usage;
 mod validate;
 
+pub use fault::guard;
 pub use selection::Selection;
 pub use settings::Settings;
 
@@ -96,10 +98,14 @@ impl Context {
 /// Runs suil.
 pub fn main() -> ExitCode {
     ui::set_colour(settings::colour());
-    let cli = match usage::parse(std::env::args_os()) {
-        Ok(cli) => cli,
-        Err(exit) => return exit.into(),
-    };
+    guard(settings::variable("RUST_BACKTRACE").is_some(), || match usage::parse(std::env::args_os()) {
+        Ok(cli) => run(cli),
+        Err(exit) => exit,
+    })
+    .into()
+}
+
+fn run(cli: Cli) -> Exit {
     let context = Context { workspace: cli.workspace, output: cli.output.unwrap_or_default() };
     let outcome = match cli.command {
         None => apply::pick(&context),
@@ -118,5 +124,5 @@ pub fn main() -> ExitCode {
         Some(Command::Schema(args)) => schema::run(args, &context),
         Some(Command::Completions(args)) => completions::run(args),
     };
-    outcome.unwrap_or_else(|problems| ui::fail(&problems, &Mask::new())).into()
+    outcome.unwrap_or_else(|problems| ui::fail(&problems, &Mask::new()))
 }

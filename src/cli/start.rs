@@ -1,12 +1,14 @@
 //! What `apply` and `facts` share: from the command line to sessions with nodes.
 
 use super::load::Loaded;
+use super::settings::variable;
 use super::{Context, Outcome, Selection};
 use crate::base::{Mask, Problem, Problems, problem::Kind};
 use crate::catalogue::Catalogue;
-use crate::node::{Access, Sudo};
-use crate::run::{self, Gathered, NodeRecord, Options, Record, Setup, Stop, Watch};
-use crate::ui;
+use crate::node::hostkey::{self, HostKey};
+use crate::node::{Access, Sudo, Target};
+use crate::run::{self, Gathered, NodeRecord, Options, Prepared, Record, Setup, Stop, Watch};
+use crate::ui::{self, Paint};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -42,6 +44,7 @@ impl Start {
             only: selection.modules.iter().cloned().collect(),
             force,
             parallel: parallel.into(),
+            purpose: purpose(),
             step_limit: STEP,
         };
         let screen = Arc::new(ui::watch::Screen::default());
@@ -70,11 +73,43 @@ impl Start {
         outcome
     }
 
-    /// Connects to every node and plans it.
-    pub fn gather(&self, title: &str) -> Gathered {
-        self.screen.begin(title, self.catalogue.entries.len());
+    /// Prepares every selected node.
+    ///
+    /// # Errors
+    /// All problems that can be known before anything connects.
+    pub fn prepare(&self) -> Result<Vec<Prepared>, Problems> {
+        run::prepare(&self.setup, &self.catalogue, &self.options)
+    }
+
+    /// Connects to every node and plans it. Hosts that are not known are listed together and asked about once.
+    ///
+    /// # Errors
+    /// The known-hosts file cannot be written, or the answer was Ctrl-C.
+    pub fn gather(&self, prepared: Vec<Prepared>, title: &str) -> Result<Gathered, Problems> {
+        let mut gathered = self.gather_all(prepared, title);
+        let unknown = std::mem::take(&mut gathered.unknown);
+        if unknown.is_empty() || self.stop.asked() {
+            return Ok(gathered);
+        }
+        let targets: Vec<&Target> = unknown.iter().map(|prepared| &prepared.target).collect();
+        let learned = self.block(hostkey::learn(&targets, &self.setup.access));
+        let keys: Vec<HostKey> = learned.into_iter().flatten().collect();
+        if keys.is_empty() {
+            return Ok(gathered);
+        }
+        ui::err(&ui::hosts::render(&keys, Paint::ON));
+        if ui::ask::possible("", "").is_err() || !self.confirm("Are these their fingerprints? Add the keys?")? {
+            return Ok(gathered);
+        }
+        hostkey::accept(&keys)?;
+        gathered.replace(self.gather_all(unknown, title));
+        Ok(gathered)
+    }
+
+    fn gather_all(&self, prepared: Vec<Prepared>, title: &str) -> Gathered {
+        self.screen.begin(title, prepared.len());
         let watch: Arc<dyn Watch> = self.screen.clone();
-        let gathered = self.block(run::gather(&self.setup, &self.catalogue, &self.options, &watch, &self.stop));
+        let gathered = self.block(run::gather(&self.setup, prepared, &self.options, &watch, &self.stop));
         self.screen.end();
         gathered
     }
@@ -109,8 +144,12 @@ impl Start {
                 ui::ask::confirm(question, "apply without asking with `--confirm`")
             });
             tokio::select! {
-                answer = asked => answer.unwrap_or_else(|_| Ok(false)),
-                () = stop.wished() => Err(Problem::new("interrupted, nothing was changed").kind(Kind::Interrupted)),
+                answer = asked => answer.unwrap_or(Ok(false)),
+                () = stop.wished() => {
+                    // The terminal shows `^C` behind the question.
+                    ui::err("\n");
+                    Err(Problem::new("interrupted, nothing was changed").kind(Kind::Interrupted))
+                }
             }
         });
         Ok(answer?)
@@ -145,8 +184,8 @@ fn setup(loaded: Loaded, screen: &Arc<ui::watch::Screen>) -> Setup {
     let access = Access {
         sudo: Arc::new(sudo),
         mask: vault.mask().clone(),
-        home: super::settings::variable("HOME").map(Into::into),
-        agent: super::settings::variable("SSH_AUTH_SOCK").map(Into::into),
+        home: variable("HOME").map(Into::into),
+        agent: variable("SSH_AUTH_SOCK").map(Into::into),
         ..Access::default()
     };
     Setup { workspace, modules, vault, access }
@@ -157,4 +196,12 @@ async fn listen(stop: Stop) {
     while tokio::signal::ctrl_c().await.is_ok() {
         stop.ask();
     }
+}
+
+/// `anna@desk: suil apply --role web`. Arguments of suil never hold a secret of the workspace.
+fn purpose() -> String {
+    let user = variable("USER").or_else(|| variable("LOGNAME")).unwrap_or_else(|| "someone".to_owned());
+    let host = rustix::system::uname().nodename().to_string_lossy().into_owned();
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    format!("{user}@{host}: suil {}", crate::base::shell::join(words.iter().map(String::as_str)))
 }

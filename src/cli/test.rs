@@ -7,7 +7,7 @@ mod trial;
 use super::schema::unknown;
 use super::{Context, Outcome};
 use crate::base::{Mask, Plain, Problem, Problems};
-use crate::data::library::ModuleDir;
+use crate::data::library::{ModuleDir, Origin};
 use crate::module::Module;
 use crate::ui::text::count;
 use crate::ui::{self, Exit, Paint, Table};
@@ -33,6 +33,9 @@ pub struct Args {
     /// Test this module alone
     #[arg(value_name = "MODULE")]
     module: Option<String>,
+    /// Test the stock modules, too
+    #[arg(long, conflicts_with = "module")]
+    all: bool,
 }
 
 /// How one test went.
@@ -50,7 +53,11 @@ pub fn run(args: Args, context: &Context) -> Outcome {
     let mut done = Vec::new();
     for dir in loaded.workspace.library().iter() {
         let Some(module) = loaded.modules.get(&dir.name) else { continue };
-        if args.module.as_ref().is_none_or(|name| *name == dir.name) {
+        let asked = match &args.module {
+            Some(name) => *name == dir.name,
+            None => args.all || dir.origin != Origin::Stock,
+        };
+        if asked {
             done.extend(of_module(dir, module)?);
         }
     }

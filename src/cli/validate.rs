@@ -25,7 +25,7 @@ pub fn run(_args: Args, context: &Context) -> Outcome {
         Err(problems) => problems,
     };
     let mask = loaded.as_ref().map(|l| l.mask.clone()).unwrap_or_default();
-    let problems = folded(problems);
+    let problems = ui::problem::folded(problems);
     let exit = if problems.is_empty() { Exit::Done } else { ui::problem::exit(&problems) };
     if context.output == Output::Text {
         ui::warn(&problems, &mask);
@@ -113,24 +113,6 @@ fn node(loaded: &Loaded, entry: &Entry) -> Problems {
     }
     problems.extend(conflict::settle(&entry.name, &mut wants).err().unwrap_or_default());
     problems
-}
-
-/// The same problem of many nodes once: it has one place and one cure.
-fn folded(mut problems: Problems) -> Problems {
-    problem::sort(&mut problems);
-    let mut folded: Vec<(Problem, usize)> = Vec::new();
-    for found in problems {
-        let same = |known: &Problem| known.place.is_some() && (known.place, &known.what) == (found.place, &found.what);
-        match folded.iter_mut().find(|(known, _)| same(known)) {
-            Some((_, more)) => *more += 1,
-            None => folded.push((found, 0)),
-        }
-    }
-    let told = |(problem, more): (Problem, usize)| match more {
-        0 => problem,
-        more => problem.note(format!("{} like this", count(more, "more problem"))),
-    };
-    folded.into_iter().map(told).collect()
 }
 
 fn plain(problem: &Problem, mask: &Mask) -> Plain {

@@ -2,19 +2,52 @@
 
 use crate::base::{Mask, Place, Plain, Problem};
 use crate::data::Cipher;
-use zeroize::Zeroizing;
+use zeroize::{Zeroize, Zeroizing};
 
 /// A module's config on one node.
 #[derive(Clone, Debug, Default)]
 pub struct Config {
     /// Secrets revealed. For module code alone: never printed, never recorded.
-    pub plain: Plain,
+    pub plain: Private,
     /// The same with every secret as its digest; what is printed, recorded and given to collectors.
     pub public: Plain,
     /// False where a secret was covered by a marker because no key was there: then the module's code cannot run.
     pub revealed: bool,
     /// The plaintexts inside `plain`, so that no message of the module's code shows one.
     pub(super) mask: Mask,
+}
+
+/// A value that may hold plaintexts: it is wiped before its memory is given back.
+#[derive(Clone, Default)]
+pub struct Private(pub(super) Plain);
+
+impl std::ops::Deref for Private {
+    type Target = Plain;
+
+    fn deref(&self) -> &Plain {
+        &self.0
+    }
+}
+
+impl std::fmt::Debug for Private {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Private")
+    }
+}
+
+impl Drop for Private {
+    fn drop(&mut self) {
+        wipe(&mut self.0);
+    }
+}
+
+fn wipe(value: &mut Plain) {
+    match value {
+        Plain::Str(text) => text.zeroize(),
+        Plain::List(items) => items.iter_mut().for_each(wipe),
+        Plain::Map(map) => map.values_mut().for_each(wipe),
+        _ => {}
+    }
 }
 
 impl Config {

@@ -15,7 +15,7 @@ mod template;
 mod tests;
 
 pub use collector::{Collector, Language};
-pub use config::{Config, Header, Reveal, Revealed};
+pub use config::{Config, Header, Private, Reveal, Revealed};
 pub use difference::{Difference, differences};
 pub use files::{Files, Stock};
 pub use star::Queued;
@@ -103,6 +103,16 @@ impl Module {
         schema::check::config(&self.inner.name, schema.as_deref(), slice, header, reveal)
     }
 
+    /// What is wrong with the slice of a node that was never probed: the OS layer may still bring what is missing, but
+    /// nothing can mend an unknown key.
+    ///
+    /// # Errors
+    /// The schema does not compile.
+    pub fn misfits(&self, slice: Option<&Value>, header: &Header, reveal: &mut Reveal) -> Result<Problems> {
+        let schema = self.inner.schema()?;
+        Ok(schema::check::misfits(&self.inner.name, schema.as_deref(), slice, header, reveal))
+    }
+
     /// The same for plain data, where a string stands for a secret too; for module tests.
     ///
     /// # Errors
@@ -157,7 +167,7 @@ impl Module {
     /// # Errors
     /// As [`Module::resources`].
     pub fn check(&self, config: &Arc<Config>, facts: &Plain) -> Result<Problems> {
-        let found = match self.plain("check", config, &[facts.clone()])? {
+        let found = match self.plain("check", config, std::slice::from_ref(facts))? {
             Plain::Null | Plain::Bool(true) => Vec::new(),
             Plain::List(items) => items,
             text @ Plain::Str(_) => vec![text],

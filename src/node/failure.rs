@@ -30,6 +30,8 @@ pub enum Reason {
     Limit,
     /// The channel broke.
     Lost,
+    /// Somebody else changes the node.
+    Locked,
     /// Something on the control machine, or in the session itself.
     Local,
 }
@@ -161,6 +163,9 @@ fn ssh(target: &Target, words: &str) -> Option<Failure> {
         "Session open refused",
         "session request failed",
         "Exceeded MaxStartups",
+        // A master connection that broke under us: the next try makes a new one.
+        "Shared connection to",
+        "master is dead",
         "Not allowed at this time",
         "open failed: administratively prohibited",
     ]) {
@@ -231,4 +236,98 @@ fn shown(words: &str, noise: &str) -> String {
 pub(super) fn last_line(text: &str) -> Option<String> {
     let line = text.lines().rev().map(str::trim).find(|line| !line.is_empty())?;
     Some(line.chars().filter(|c| !c.is_control()).take(300).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(words: &str) -> (Reason, String) {
+        let mut target = Target::new("web.example.net");
+        (target.host, target.user) = ("192.0.2.7".into(), Some("deploy".into()));
+        let failure = Failure::before_greeting(&target, Some(255), words, "motd\n");
+        (failure.reason, failure.problem.what)
+    }
+
+    #[test]
+    fn the_words_of_ssh_are_told_apart() {
+        for (words, reason, what) in [
+            ("ssh: connect to host 192.0.2.7 port 22: Connection timed out", Reason::Unreachable, "no answer from"),
+            ("Connection timed out during banner exchange", Reason::Unreachable, "no answer from 192.0.2.7:22 in 10 s"),
+            ("ssh: connect to host 192.0.2.7 port 22: Connection refused", Reason::Unreachable, "refuses connections"),
+            ("ssh: connect to host 192.0.2.7 port 22: No route to host", Reason::Unreachable, "no route to"),
+            ("ssh: Could not resolve hostname web: Name or service not known", Reason::Unreachable, "no address"),
+            ("deploy@192.0.2.7: Permission denied (publickey).", Reason::Login, "Permission denied (publickey)."),
+            ("Received disconnect from 192.0.2.7: Too many authentication failures", Reason::Login, "was refused"),
+            (
+                "No ED25519 host key is known for 192.0.2.7\nHost key verification failed.",
+                Reason::UnknownHost,
+                "not known",
+            ),
+            ("kex_exchange_identification: Connection closed by remote host", Reason::Busy, "closes new connections"),
+            ("kex_exchange_identification: read: Connection reset by peer", Reason::Busy, "closes new connections"),
+            (
+                "mux_client_request_session: session request failed: Session open refused by peer",
+                Reason::Busy,
+                "closes",
+            ),
+            ("Shared connection to 192.0.2.7 closed.", Reason::Busy, "closes new connections"),
+            ("Timeout, server 192.0.2.7 not responding.", Reason::Lost, "connection closed in the middle of the login"),
+            (
+                "command-line: line 0: Bad configuration option: foo",
+                Reason::Unreachable,
+                "Bad configuration option: foo",
+            ),
+        ] {
+            let (found, text) = told(&format!("banner\n{words}\n"));
+            assert!(found == reason && text.contains(what), "{words}: {found:?} {text}");
+            assert!(
+                text.starts_with("node `web.example.net`") && !text.ends_with('.') || text.contains("publickey"),
+                "{text}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_changed_key_is_shown_with_the_known_one_and_its_line() {
+        let folder = tempfile::tempdir().expect("folder");
+        let file = folder.path().join("known_hosts");
+        let key = "AAAAC3NzaC1lZDI1NTE5AAAAIJdD7y3aLq454yWBdwLWbieU1ebz9/cu7/QEXn9OIeZJ";
+        std::fs::write(&file, format!("# ours\n192.0.2.7 ssh-ed25519 {key}\n")).expect("written");
+        let words = format!(
+            "@ WARNING: REMOTE HOST IDENTIFICATION HAS CHANGED! @\nThe fingerprint for the ED25519 key sent by the remote \
+             host is\nSHA256:abc.\nOffending ED25519 key in {}:2\nHost key verification failed.\n",
+            file.display()
+        );
+        let failure = Failure::before_greeting(&Target::new("web"), Some(255), &words, "");
+        let notes: Vec<&str> = failure.problem.notes.iter().map(|note| note.text.as_str()).collect();
+        assert_eq!(failure.reason, Reason::ChangedHost);
+        assert_eq!(notes.first(), Some(&"the node shows SHA256:abc"));
+        let known = hostkey_print(key);
+        assert_eq!(notes.get(1), Some(&format!("{known} is known, from {}:2", file.display()).as_str()));
+    }
+
+    fn hostkey_print(key: &str) -> String {
+        crate::node::hostkey::fingerprint(key).expect("a key")
+    }
+
+    #[test]
+    fn a_shell_that_refuses_is_not_called_unreachable() {
+        let target = Target::new("web");
+        let failure =
+            Failure::before_greeting(&target, Some(1), "banner\n", "This account is currently not available.\n");
+        assert_eq!(failure.reason, Reason::Shell);
+        let what = "node `web`: the login shell refused: This account is currently not available.";
+        assert_eq!(failure.problem.what, what);
+        let failure = Failure::before_greeting(&target, Some(2), "invalid option -- 'c'\n", "");
+        assert!(failure.problem.what.ends_with("refused: invalid option -- 'c'"));
+        let silent = Failure::before_greeting(&target, Some(3), "", "");
+        assert!(silent.problem.what.ends_with("ended with status 3 and no word"));
+    }
+
+    #[test]
+    fn colours_of_a_node_never_reach_the_terminal() {
+        let failure = Failure::no_greeting(&Target::new("web"), 9, "", "\u{1b}[31mred\u{1b}[0m\u{7}\n");
+        assert!(failure.problem.notes.iter().all(|note| !note.text.contains(['\u{1b}', '\u{7}'])));
+    }
 }

@@ -1,7 +1,7 @@
 //! Host keys that are not known yet: learned one node after the other, listed together, added only when a person or
 //! a setting says so.
 
-use super::session::transport;
+use super::login::transport;
 use super::{Access, Target};
 use crate::base::Problem;
 use base64::Engine;

@@ -8,20 +8,24 @@
 
 mod access;
 mod answer;
+mod channel;
 mod command;
 mod failure;
 pub mod hostkey;
 mod link;
 mod local;
+mod login;
 mod openssh;
 mod pace;
 mod probe;
 mod program;
+mod reading;
 mod release;
 mod russh;
 mod scan;
 mod session;
 mod socket;
+mod sudo;
 mod survey;
 mod target;
 mod upload;

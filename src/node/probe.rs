@@ -37,9 +37,11 @@ impl Probe {
 /// The first word of a session, not yet judged.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(super) struct Greeting {
-    pub user: String,
+    /// The number of the user that the session acts as.
+    pub acts_as: String,
     pub shell: String,
-    pub folder: String,
+    /// The name of the login user.
+    pub user: String,
     /// Path and content of the os-release that was found.
     pub release: Option<(String, Vec<u8>)>,
 }
@@ -52,9 +54,9 @@ impl Greeting {
             let line = String::from_utf8_lossy(rest.get(..end).unwrap_or_default()).into_owned();
             rest = rest.get(end + 1..).unwrap_or_default();
             match line.split_once(' ') {
-                Some(("user", value)) => greeting.user = value.to_owned(),
+                Some(("acts-as", value)) => greeting.acts_as = value.to_owned(),
                 Some(("shell", value)) => greeting.shell = value.to_owned(),
-                Some(("folder", value)) => greeting.folder = value.to_owned(),
+                Some(("user", value)) => greeting.user = value.to_owned(),
                 Some(("os-release", path)) => {
                     greeting.release = Some((path.to_owned(), rest.to_vec()));
                     break;
@@ -103,7 +105,7 @@ impl Greeting {
             id: id.to_owned(),
             pretty: pretty.to_owned(),
             shell: self.shell.clone(),
-            root: self.user == "0",
+            root: self.acts_as == "0",
             warning,
         })
     }

@@ -7,11 +7,12 @@ use std::io::Read;
 const LOGIN: &str = include_str!("../../collector/login.sh");
 const SESSION: &str = include_str!("../../collector/session.sh");
 /// The functions that every script on a node has in reach.
-const LIBRARY: &[&str] = &["lib.sh", "lib-system.sh", "facts.sh", "facts-system.sh"];
-
-#[derive(rust_embed::Embed)]
-#[folder = "collector/"]
-struct Files;
+const LIBRARY: &[&str] = &[
+    include_str!("../../collector/lib.sh"),
+    include_str!("../../collector/lib-system.sh"),
+    include_str!("../../collector/facts.sh"),
+    include_str!("../../collector/facts-system.sh"),
+];
 
 /// Reads a line with a size and as many bytes, no byte more, and runs them. `sh -s` would not do: dash reads its
 /// program in blocks and takes what follows it. The first dd refuses an unknown flag before it reads anything.
@@ -69,8 +70,8 @@ pub(super) fn session(nonces: &Nonces, early: Option<&str>) -> Vec<u8> {
     let early = format!("'{}'", early.unwrap_or_default().replace('\'', r"'\''"));
     let head = format!("suil_nonce={} suil_name={}\nsuil_early={early}\n", nonces.answer, nonces.name);
     let mut text = head;
-    for file in LIBRARY.iter().filter_map(|name| Files::get(name)) {
-        text.push_str(&String::from_utf8_lossy(&file.data));
+    for part in LIBRARY {
+        text.push_str(part);
         text.push('\n');
     }
     text.push_str(&bare(SESSION));
@@ -92,8 +93,10 @@ fn bare(text: &str) -> String {
     out
 }
 
-/// A request: `VERB SIZE TOKEN` and the text.
+/// A request: `VERB SIZE TOKEN` and the text. Its last line is a comment with the token: without it the channel was
+/// cut in the middle, and nothing of it runs.
 pub(super) fn request(verb: &str, token: &str, text: &str) -> Vec<u8> {
+    let text = format!("{}\n#{token}", text.trim_end_matches('\n'));
     format!("{verb} {} {token}\n{text}", text.len()).into_bytes()
 }
 

@@ -3,7 +3,10 @@
 use super::Target;
 use crate::base::{Problem, digest};
 use rustix::fs::{Mode, Stat};
+use std::io::ErrorKind;
+use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
+use std::sync::Once;
 
 /// The longest path that a Unix socket may have, less what ssh appends while it makes one.
 const LONGEST: usize = 104 - 18;
@@ -38,12 +41,29 @@ fn folder() -> Result<PathBuf, Problem> {
     let mut reason = String::new();
     for place in &places {
         match private(place, own) {
-            Ok(()) => return Ok(place.clone()),
+            Ok(()) => {
+                static SWEPT: Once = Once::new();
+                SWEPT.call_once(|| sweep(place));
+                return Ok(place.clone());
+            }
             Err(words) => reason = format!("`{}`: {words}", place.display()),
         }
     }
     Err(Problem::new(format!("no private folder for control sockets: {reason}"))
         .help("set `ssh_persist: false` to do without master connections"))
+}
+
+/// Removes the sockets of masters that were killed. ssh would do so as well, but only for a host it connects to again.
+/// A name with a dot is a socket that ssh is just making.
+fn sweep(folder: &Path) {
+    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+        let path = entry.path();
+        let dead = || UnixStream::connect(&path).is_err_and(|e| e.kind() == ErrorKind::ConnectionRefused);
+        if path.extension().is_none() && dead() {
+            // Another run may have been faster.
+            let _ = std::fs::remove_file(&path);
+        }
+    }
 }
 
 fn private(path: &Path, own: u32) -> Result<(), String> {
@@ -73,6 +93,18 @@ mod tests {
         assert!(first.as_os_str().len() <= LONGEST);
         target.user = Some("u".repeat(32));
         assert_ne!(path(&target).expect("path"), first);
+    }
+
+    #[test]
+    fn the_socket_of_a_dead_master_is_removed_and_a_living_one_stays() {
+        use std::os::unix::net::UnixListener;
+        let folder = tempfile::tempdir().expect("folder");
+        let (dead, alive, new) = (folder.path().join("dead"), folder.path().join("alive"), folder.path().join("new.x"));
+        drop(UnixListener::bind(&dead).expect("a socket"));
+        drop(UnixListener::bind(&new).expect("a socket"));
+        let _listener = UnixListener::bind(&alive).expect("a socket");
+        sweep(folder.path());
+        assert_eq!((dead.exists(), alive.exists(), new.exists()), (false, true, true));
     }
 
     #[test]

@@ -67,7 +67,7 @@ impl Session {
             Some(raw) if !requests.is_empty() => fact::parse(requests, &raw.stdout),
             _ => Facts::default(),
         };
-        facts.ssh_user = self.target.user.clone().unwrap_or_default();
+        facts.ssh_user = self.user().to_owned();
         if let Ok(probe) = self.probe() {
             facts.family = probe.family;
         }

@@ -57,11 +57,14 @@ pub(super) async fn send(session: &mut Session, action: &Action, names: &[Name],
         let fresh = if i == 0 { "suil_fresh; " } else { "" };
         let (size, digest) = (upload.content.size(), upload.content.sha256());
         let text = format!("{fresh}suil_receive {size} {digest} {quoted} {}", program::word(quoted));
-        piece(session, &program::request("do", "-", &text), title).await?;
+        let request = program::request("do", &session.token(), &text);
+        piece(session, &request, size > 0, title).await?;
         match (&upload.content, file) {
             (Content::Bytes(bytes), _) => {
+                let mut left = bytes.len();
                 for part in bytes.chunks(PIECE) {
-                    piece(session, part, title).await?;
+                    left -= part.len();
+                    piece(session, part, left > 0, title).await?;
                 }
             }
             (Content::File { .. }, Some(file)) => stream(session, file, size, title).await?,
@@ -85,17 +88,17 @@ async fn stream(session: &mut Session, mut file: tokio::fs::File, size: u64, tit
                 want
             }
         };
-        piece(session, buffer.get(..n).unwrap_or_default(), title).await?;
         left -= n as u64;
+        piece(session, buffer.get(..n).unwrap_or_default(), left > 0, title).await?;
     }
     Ok(())
 }
 
-async fn piece(session: &mut Session, bytes: &[u8], title: &str) -> Result<(), Failure> {
+async fn piece(session: &mut Session, bytes: &[u8], more: bool, title: &str) -> Result<(), Failure> {
     let limit = session.access.limits.stall;
-    match timeout(limit, session.channel.send(bytes)).await {
+    match timeout(limit, session.channel.send_part(bytes, more)).await {
         Ok(Ok(())) => Ok(()),
-        Ok(Err(_)) => Err(Failure::lost(&session.target, title, &session.channel.words().text())),
+        Ok(Err(_)) => Err(Failure::lost(&session.target, title, &session.channel.said())),
         Err(_) => {
             let what = format!(
                 "node `{}`: {title}: no byte of an upload was taken for {} s",

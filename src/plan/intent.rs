@@ -2,7 +2,7 @@
 //! before anything is asked of the node.
 
 use super::{NodePlan, conflict, order, want::Want};
-use crate::base::{Plain, Problem, Problems, Result};
+use crate::base::{Place, Plain, Problem, Problems, Result};
 use crate::catalogue::Entry;
 use crate::data::library::{self, Library};
 use crate::data::{Cipher, Vault};
@@ -105,6 +105,20 @@ impl Intent {
         })
     }
 
+    /// What is wrong with the data of a node that was never probed, and that no OS layer can mend.
+    ///
+    /// # Errors
+    /// A schema does not compile.
+    pub fn misfits(entry: &Entry, modules: &Modules, vault: &Vault, ssh_user: &str, only: &Only) -> Result<Problems> {
+        let mut problems = Problems::new();
+        for name in entry.modules.iter().filter(|name| only.is_empty() || only.contains(*name)) {
+            let Some(module) = modules.get(name) else { continue };
+            let slice = entry.slice(name);
+            problems.extend(module.misfits(slice.as_ref(), &header(entry, ssh_user), &mut revealer(vault))?);
+        }
+        Ok(problems)
+    }
+
     /// Every question that comparing needs an answer to, without repeats.
     pub fn requests(&self) -> Vec<Request> {
         let resources = self.parts.iter().flat_map(|part| part.resources.iter().chain(&part.triggering));
@@ -119,13 +133,13 @@ impl Intent {
     }
 
     /// Compares the whole node with its facts and asks the modules' `deploy()` for operations.
-    pub fn plan(&self, facts: &Facts, collected: &Collected, force: &dyn Fn(&Part) -> Force) -> NodePlan {
+    pub fn plan(&self, facts: &Facts, collected: &Collected, past: &dyn Fn(&Part) -> Past) -> NodePlan {
         let mut problems = Problems::new();
         let mut warnings = Problems::new();
         let mut wants = Vec::with_capacity(self.parts.len());
         for part in &self.parts {
-            let force = force(part);
-            let mut want = part.want(force == Force::Asked);
+            let Past { force, owed } = past(part);
+            let mut want = Want { owed, ..part.want(force == Force::Asked) };
             match collected.get(&part.name) {
                 Some(Err(words)) => warnings.push(part.unknown(&self.node, words)),
                 found => {
@@ -198,6 +212,14 @@ impl Intent {
     }
 }
 
+/// What earlier runs left for a module.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Past {
+    pub force: Force,
+    /// Reactions that were asked for and not performed: the id of the resource, and why.
+    pub owed: BTreeMap<String, String>,
+}
+
 /// Why a module is told to assert everything.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Force {
@@ -212,14 +234,7 @@ impl Part {
     fn of(entry: &Entry, module: &Module, vault: &Vault, ssh_user: &str) -> Result<Part> {
         let header = header(entry, ssh_user);
         let slice = entry.slice(module.name());
-        let mut reveal = |cipher: &Cipher, place, key: &str| {
-            let plaintext = vault.reveal(cipher, key, place)?;
-            let text = plaintext.as_str().ok_or_else(|| {
-                Problem::new(format!("the secret `{key}` is no text")).at(place).expected("expected UTF-8")
-            })?;
-            Ok(Revealed::Plaintext(text.to_owned().into()))
-        };
-        let config = Arc::new(module.config(slice.as_ref(), &header, &mut reveal)?);
+        let config = Arc::new(module.config(slice.as_ref(), &header, &mut revealer(vault))?);
         Ok(Part {
             name: module.name().to_owned(),
             resources: module.resources(&config)?,
@@ -238,6 +253,7 @@ impl Part {
             resources: self.resources.clone(),
             triggering: self.triggering.clone(),
             queued: Vec::new(),
+            owed: BTreeMap::new(),
             force,
         }
     }
@@ -269,6 +285,17 @@ impl Part {
     }
 }
 
+/// Opens the secrets of a config with the keys of the run.
+fn revealer(vault: &Vault) -> impl FnMut(&Cipher, Place, &str) -> Result<Revealed, Problem> {
+    |cipher, place, key| {
+        let plaintext = vault.reveal(cipher, key, place)?;
+        let text = plaintext.as_str().ok_or_else(|| {
+            Problem::new(format!("the secret `{key}` is no text")).at(place).expected("expected UTF-8")
+        })?;
+        Ok(Revealed::Plaintext(text.to_owned().into()))
+    }
+}
+
 /// Fields that are no state, or that may hold a secret: contents and password hashes.
 const PRIVATE: &[&str] = &["content", "password", "hash", "keys", "stderr", "stdout"];
 
@@ -289,7 +316,7 @@ pub fn seen(resources: &[Arc<dyn Resource>], facts: &Facts, collected: Option<&P
     let mut all = collected.cloned().unwrap_or_else(Plain::map);
     let mut files = Plain::map();
     for resource in resources.iter().filter(|r| r.kind() == "file") {
-        for request in resource.requests().iter().filter(|r| r.kind == "path") {
+        for request in resource.requests().iter().filter(|r| r.kind == "path" && is_about(r, &**resource)) {
             if let Some(Answer::Known(fields)) = facts.get(request) {
                 files.set(resource.name(), Plain::from(fields.text("sha256").map(Plain::from)));
             }
@@ -299,4 +326,9 @@ pub fn seen(resources: &[Arc<dyn Resource>], facts: &Facts, collected: Option<&P
         all.set("files", files);
     }
     all
+}
+
+/// A file asks about its folder, too.
+fn is_about(request: &Request, resource: &dyn Resource) -> bool {
+    request.args.first().is_some_and(|path| path == resource.name())
 }

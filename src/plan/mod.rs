@@ -13,7 +13,7 @@ pub mod want;
 pub use crate::data::Vault;
 pub use crate::module::{Collector, Language};
 pub use crate::resource::Facts;
-pub use intent::{Collected, Force, Intent, Modules, Only, Part};
+pub use intent::{Collected, Force, Intent, Modules, Only, Part, Past};
 
 use crate::base::{Place, Problem};
 use crate::resource::{Action, Diff, Verb};

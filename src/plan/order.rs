@@ -2,7 +2,7 @@
 
 use super::{NodePlan, Operation, want::Want};
 use crate::base::{Problem, problem};
-use crate::resource::{Ahead, Change, Facts, Id, Planned, Resource, Trigger, compare_all, ordered};
+use crate::resource::{Ahead, Change, Facts, Fire, Id, Planned, Resource, Trigger, compare_all, ordered};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -95,7 +95,7 @@ fn fire(wants: &[Want], facts: &Facts, steps: &mut Vec<Step>) {
                 }
                 let asked: Vec<Trigger> =
                     resource.triggers().into_iter().filter(|t| changed.contains_key(&t.on)).collect();
-                let owed = resource.owed(facts);
+                let owed = resource.owed(facts).or_else(|| recorded(&**resource, want));
                 let asked_for = asked.iter().map(|t| t.fire).max();
                 let Some(what) = asked_for.max(owed.as_ref().map(|(what, _)| *what)) else { continue };
                 fired.insert(id.clone());
@@ -121,6 +121,13 @@ fn fire(wants: &[Want], facts: &Facts, steps: &mut Vec<Step>) {
             return;
         }
     }
+}
+
+/// What an earlier run left undone, where the node itself cannot tell: a command leaves no trace of not being run.
+fn recorded(resource: &dyn Resource, want: &Want) -> Option<(Fire, String)> {
+    let why = want.owed.get(&resource.id().0)?;
+    let fire = resource.triggers().iter().map(|trigger| trigger.fire).max()?;
+    Some((fire, why.clone()))
 }
 
 /// What a trigger asks for comes behind every first step of the same turn.

@@ -1,6 +1,7 @@
 //! What one module wants of one node.
 
 use crate::resource::{Change, Resource};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// The input of [`super::order::node`] for one module.
@@ -14,6 +15,8 @@ pub struct Want {
     pub triggering: Vec<Arc<dyn Resource>>,
     /// What the module's `deploy()` queued.
     pub queued: Vec<Change>,
+    /// Reactions that an earlier run recorded as owed: the id of the resource, and why.
+    pub owed: BTreeMap<String, String>,
     /// Every resource is asserted, whether it differs or not.
     pub force: bool,
 }

@@ -1,6 +1,6 @@
 //! `block`: a marked block of lines in a file that others own too.
 
-use super::edit::{Edit, Rewrite, joined, lines};
+use super::edit::{Edit, Rewrite, joined, lines, new_line, text};
 use super::*;
 use crate::base::shell;
 use crate::common_methods;
@@ -40,7 +40,7 @@ fn build(from: &Attributes<'_>) -> Result<Arc<dyn Resource>, Problem> {
         (None, None) => Vec::new(),
     };
     let (begin, end) = (format!("{comment} BEGIN {marker}"), format!("{comment} END {marker}"));
-    if lines(&content).0.iter().any(|line| *line == begin.as_bytes() || *line == end.as_bytes()) {
+    if lines(&content).0.iter().any(|line| text(line) == begin.as_bytes() || text(line) == end.as_bytes()) {
         return Err(from.problem("its content holds its own marker").expected("expected another `marker`"));
     }
     Ok(Arc::new(Block {
@@ -88,31 +88,33 @@ impl Rewrite for Block {
     fn rewrite(&self, before: &[u8]) -> Result<Vec<u8>, String> {
         let (there, line_end) = lines(before);
         let (begin, end) = (self.begin.as_bytes(), self.end.as_bytes());
-        let (wanted, _) = lines(&self.content);
+        let (inside, _) = lines(&self.content);
         let wanted: Vec<&[u8]> = match self.present {
-            true => [begin].into_iter().chain(wanted).chain([end]).collect(),
+            true => [begin].into_iter().chain(inside.iter().map(|line| text(line))).chain([end]).collect(),
             false => Vec::new(),
         };
-        let from = there.iter().position(|line| *line == begin);
-        let to = there.iter().position(|line| *line == end);
-        let (head, tail) = match (from, to) {
-            (Some(from), Some(to)) if from < to => (there.get(..from), there.get(to + 1..)),
-            (None, None) if !self.present => return Ok(before.to_vec()),
-            (None, None) if self.start => (None, Some(there.as_slice())),
-            (None, None) => (Some(there.as_slice()), None),
+        let places = |marker: &[u8]| {
+            there.iter().enumerate().filter(|(_, line)| text(line) == marker).map(|(at, _)| at).collect::<Vec<_>>()
+        };
+        let (head, tail) = match (places(begin).as_slice(), places(end).as_slice()) {
+            ([from], [to]) if from < to => {
+                let block = there.get(*from..=*to).unwrap_or_default();
+                if block.iter().map(|line| text(line)).eq(wanted.iter().copied()) {
+                    return Ok(before.to_vec());
+                }
+                (there.get(..*from), there.get(to + 1..))
+            }
+            ([], []) if !self.present => return Ok(before.to_vec()),
+            ([], []) if self.start => (None, Some(there.as_slice())),
+            ([], []) => (Some(there.as_slice()), None),
             _ => {
                 let path = &self.edit.path;
-                return Err(format!(
-                    "`{path}` has only one of `{}` and `{}`, or in the wrong order",
-                    self.begin, self.end
-                ));
+                return Err(format!("`{path}` has not one `{}` and then one `{}`", self.begin, self.end));
             }
         };
-        let [head, tail] = [head, tail].map(|part| part.unwrap_or_default().iter().copied());
-        let after = head.chain(wanted).chain(tail);
-        let after = joined(after, line_end);
-        // A file without a newline at its end is as good as one with it.
-        Ok(if after.strip_suffix(line_end) == Some(before) { before.to_vec() } else { after })
+        let wanted: Vec<_> = wanted.into_iter().map(|line| new_line(line, line_end)).collect();
+        let [head, tail] = [head, tail].map(Option::unwrap_or_default);
+        Ok(joined(head.iter().chain(&wanted).chain(tail), line_end))
     }
 
     fn title(&self) -> String {
@@ -125,7 +127,8 @@ impl Rewrite for Block {
     }
 
     fn deferred(&self) -> String {
-        let content = String::from_utf8_lossy(&joined(lines(&self.content).0, b"\n")).into_owned();
+        let inside: Vec<_> = lines(&self.content).0.iter().map(|line| new_line(text(line), b"\n")).collect();
+        let content = String::from_utf8_lossy(&joined(&inside, b"\n")).into_owned();
         let (present, at) = (if self.present { "present" } else { "absent" }, if self.start { "start" } else { "end" });
         let words = [self.begin.as_str(), &self.end, &content, present, at];
         format!("with_block {{path}} {}", shell::join(words))

@@ -92,6 +92,18 @@ impl Resource for Directory {
     }
 
     fn settle(&self, facts: &mut Facts) {
+        let above = self.above().into_iter().filter(|_| self.present);
+        for folder in above {
+            facts.update(path::KIND, folder, |_, answer| {
+                if let Answer::Known(fields) = answer
+                    && path::is_missing(fields)
+                {
+                    fields.set("type", "directory");
+                    Access { owner: None, group: None, mode: None, default_mode: 0o755, whole: true }
+                        .settle(fields, "", true);
+                }
+            });
+        }
         path::settle(facts, self.name(), &self.request(), |fields| {
             if self.present {
                 let made = path::is_missing(fields);
@@ -107,6 +119,13 @@ impl Resource for Directory {
 impl Directory {
     fn request(&self) -> Request {
         path::request(&self.common.name, Want::Nothing)
+    }
+
+    /// The folders that are made with this one where they are missing.
+    fn above(&self) -> Vec<&str> {
+        std::iter::successors(Some(path::parent(self.name())), |at| Some(path::parent(at)))
+            .take_while(|at| *at != "/")
+            .collect()
     }
 
     fn remove(&self, found: &Found) -> Result<Vec<Change>, Problem> {

@@ -5,6 +5,7 @@ use super::file::{judge, shown, staged};
 use super::path::{self, Found, Type, Want};
 use super::*;
 use crate::base::shell;
+use std::borrow::Cow;
 
 /// What `line` and `block` share.
 #[derive(Debug)]
@@ -172,18 +173,34 @@ impl Edit {
     }
 }
 
-/// The lines of a file without their ends, and what ends a line in it.
-pub fn lines(content: &[u8]) -> (Vec<&[u8]>, &'static [u8]) {
-    let end: &[u8] = if content.windows(2).any(|pair| pair == b"\r\n") { b"\r\n" } else { b"\n" };
-    let mut lines: Vec<&[u8]> =
-        content.split(|byte| *byte == b'\n').map(|line| line.strip_suffix(b"\r").unwrap_or(line)).collect();
-    if lines.last().is_some_and(|line| line.is_empty()) {
-        lines.pop();
-    }
+/// The lines of a file with their ends, each as it is, and what ends a new line in it.
+pub fn lines(content: &[u8]) -> (Vec<Cow<'_, [u8]>>, &'static [u8]) {
+    let lines: Vec<Cow<'_, [u8]>> = content.split_inclusive(|byte| *byte == b'\n').map(Cow::Borrowed).collect();
+    let end: &[u8] = if lines.first().is_some_and(|line| line.ends_with(b"\r\n")) { b"\r\n" } else { b"\n" };
     (lines, end)
 }
 
-/// The lines with their ends.
-pub fn joined<'a>(lines: impl IntoIterator<Item = &'a [u8]>, end: &[u8]) -> Vec<u8> {
-    lines.into_iter().flat_map(|line| [line, end].concat()).collect()
+/// A line without its end.
+pub fn text(line: &[u8]) -> &[u8] {
+    match line.strip_suffix(b"\n") {
+        Some(line) => line.strip_suffix(b"\r").unwrap_or(line),
+        None => line,
+    }
+}
+
+/// A new line.
+pub fn new_line<'a>(text: &[u8], end: &[u8]) -> Cow<'a, [u8]> {
+    Cow::Owned([text, end].concat())
+}
+
+/// The lines in a row; a last line that had no end gets one where something comes behind it.
+pub fn joined<'a>(lines: impl IntoIterator<Item = &'a Cow<'a, [u8]>>, end: &[u8]) -> Vec<u8> {
+    let mut out = Vec::new();
+    for line in lines {
+        if !out.is_empty() && !out.ends_with(b"\n") {
+            out.extend_from_slice(end);
+        }
+        out.extend_from_slice(line);
+    }
+    out
 }

@@ -53,7 +53,7 @@ impl Fields {
 /// All the answers of one node.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Facts {
-    answers: BTreeMap<Request, Answer>,
+    pub answers: BTreeMap<Request, Answer>,
     /// From the probe: `debian`, `redhat`, …; decides which tools a resource uses.
     pub family: String,
     /// The user that suil logs in as.

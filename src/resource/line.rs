@@ -1,6 +1,6 @@
 //! `line`: one line in a file that others own too.
 
-use super::edit::{Edit, Rewrite, joined, lines};
+use super::edit::{Edit, Rewrite, joined, lines, new_line, text};
 use super::*;
 use crate::base::shell;
 use crate::common_methods;
@@ -99,18 +99,18 @@ impl Line {
 impl Rewrite for Line {
     fn rewrite(&self, before: &[u8]) -> Result<Vec<u8>, String> {
         let (mut lines, end) = lines(before);
-        let ours = lines.iter().position(|line| self.is_ours(line));
-        let wanted = self.line.as_bytes();
+        let ours = lines.iter().position(|line| self.is_ours(text(line)));
+        let wanted = new_line(self.line.as_bytes(), end);
         match ours {
             None if !self.present => return Ok(before.to_vec()),
-            _ if !self.present => lines.retain(|line| !self.is_ours(line)),
+            _ if !self.present => lines.retain(|line| !self.is_ours(text(line))),
             Some(at) => match lines.get_mut(at) {
-                Some(line) if *line != wanted => *line = wanted,
+                Some(line) if text(line) != self.line.as_bytes() => *line = wanted,
                 _ => return Ok(before.to_vec()),
             },
             None => {
-                let after = self.after.as_ref().and_then(|after| lines.iter().rposition(|line| after.is_match(line)));
-                let at = match after {
+                let behind = |after: &Regex| lines.iter().rposition(|line| after.is_match(text(line)));
+                let at = match self.after.as_ref().and_then(behind) {
                     Some(at) => at + 1,
                     None if self.start => 0,
                     None => lines.len(),
@@ -118,7 +118,7 @@ impl Rewrite for Line {
                 lines.insert(at, wanted);
             }
         }
-        Ok(joined(lines, end))
+        Ok(joined(&lines, end))
     }
 
     fn title(&self) -> String {

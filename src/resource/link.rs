@@ -31,7 +31,10 @@ impl Resource for Link {
     common_methods!("link");
 
     fn requests(&self) -> Vec<Request> {
-        vec![self.request(), path::request(path::parent(self.name()), Want::Nothing)]
+        let parent = path::request(path::parent(self.name()), Want::Nothing);
+        // What stands there decides whether something may be put behind the link.
+        let target = self.real().map(|real| path::request(&real, Want::Nothing));
+        [self.request(), parent].into_iter().chain(target).collect()
     }
 
     fn wanted(&self) -> Plain {
@@ -76,9 +79,7 @@ impl Resource for Link {
             path::settle(facts, self.name(), &self.request(), |fields| *fields = path::missing(fields));
             return;
         };
-        // What the link leads to may be described elsewhere in the same facts.
-        let folder = path::parent(self.name()).trim_end_matches('/');
-        let real = if target.starts_with('/') { target.clone() } else { format!("{folder}/{target}") };
+        let real = self.real().unwrap_or_default();
         let there = facts.iter().find(|(request, _)| request.kind == path::KIND && request.args.first() == Some(&real));
         let there = match there {
             Some((_, Answer::Known(fields))) => fields.clone(),
@@ -99,6 +100,13 @@ impl Resource for Link {
 }
 
 impl Link {
+    /// Where the target is, seen from the root.
+    fn real(&self) -> Option<String> {
+        let target = self.target.as_ref()?;
+        let folder = path::parent(self.name()).trim_end_matches('/');
+        Some(if target.starts_with('/') { target.clone() } else { format!("{folder}/{target}") })
+    }
+
     fn request(&self) -> Request {
         path::request(&self.common.name, Want::Nothing)
     }

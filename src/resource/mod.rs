@@ -11,6 +11,7 @@ pub mod build;
 mod command;
 pub mod compare;
 mod conflict;
+mod cover;
 mod cron;
 mod directory;
 mod edit;

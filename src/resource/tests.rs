@@ -205,3 +205,31 @@ fn a_command_that_waits_for_another_runs_only_then() {
     let guard = "if (\nset +eu\ntest -e /done\n) >/dev/null 2>&1; then exit 0; fi\n(\nset +u\nx\n)\n";
     assert_eq!(change.action.script, guard);
 }
+
+proptest::proptest! {
+    #[test]
+    fn an_edit_of_an_edited_file_changes_nothing(
+        before in "([ab#\\r\\n]|# BEGIN suil\\n|# END suil\\n){0,12}",
+        line in "[ab#]{0,3}",
+        pattern in "\\^[ab#]|a|[ab]+\\$",
+        ensure in "present|absent",
+        at in "start|end",
+    ) {
+        let text = |text: &str| Plain::from(text).to_json_line();
+        let (line, pattern) = (text(&line), text(&pattern));
+        for resource in [
+            built("line", "/f", &format!("{{line: {line}, ensure: {ensure}, at: {at}}}")),
+            built("line", "/f", &format!("{{line: {line}, match: {pattern}, ensure: {ensure}, after: {pattern}}}")),
+            built("block", "/f", &format!("{{content: {line}, ensure: {ensure}, at: {at}}}")),
+        ] {
+            let mut facts = Facts::default();
+            let there = [("type", "file"), ("mode", "0644"), ("sha256", "00"), ("content", before.as_str())];
+            facts.insert(path::request("/f", path::Want::Content), Answer::Known(Fields::of(there)));
+            if resource.compare(&facts, &Ahead::default(), false).is_ok() {
+                resource.settle(&mut facts);
+                let again = resource.compare(&facts, &Ahead::default(), false);
+                proptest::prop_assert!(again.as_ref().is_ok_and(Vec::is_empty), "{:?} {:?}", resource, again);
+            }
+        }
+    }
+}

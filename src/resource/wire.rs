@@ -241,4 +241,18 @@ mod tests {
         assert_eq!(facts.known(&ask("thing", "t")), Ok(&Fields::of([("a", "1")])));
         assert_eq!(facts.known(&ask("thing", "u")), Ok(&Fields::of([("a", "2")])));
     }
+
+    proptest::proptest! {
+        #[test]
+        fn whatever_a_node_says_every_request_has_an_answer(
+            tokens in proptest::collection::vec("(>[0-3]|a=.*|b:[A-Za-z0-9+/=]*|c#[0-9a-f ]*|\\.|.*|error=.*)", 0..20),
+            cut in 0usize..400,
+        ) {
+            let requests = [ask("path", "/a"), ask("thing", "t"), ask("thing", "u")];
+            let mut output: Vec<u8> = tokens.join("\0").into_bytes();
+            output.truncate(cut);
+            let facts = parse(&requests, &output);
+            proptest::prop_assert_eq!(facts.iter().count(), requests.len());
+        }
+    }
 }

@@ -2,8 +2,23 @@
 
 use crate::base::{Mask, Plain, Problem, clock, file};
 use crate::plan::Part;
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
+
+/// What `facts/<node>/<module>.yaml` says beside the facts.
+#[derive(Clone, Default, Debug)]
+pub struct Recorded {
+    /// Of the module as it was last applied: where it stays behind, the next run knows that the module changed.
+    pub signature: Option<String>,
+    /// Reactions that were asked for and not performed yet: the id of the resource, and why.
+    pub owed: BTreeMap<String, String>,
+}
+
+fn owed(list: &Plain) -> BTreeMap<String, String> {
+    let entries = list.as_map().into_iter().flatten();
+    entries.filter_map(|(id, why)| Some((id.clone(), why.as_str()?.to_owned()))).collect()
+}
 
 /// The folder of one node's facts.
 pub struct Folder {
@@ -15,11 +30,19 @@ impl Folder {
         Folder { path: root.join("facts").join(node) }
     }
 
-    /// The signature that was recorded with a module's facts: the one that was last applied.
-    pub fn signature(&self, module: &str) -> Option<String> {
-        let text = fs::read_to_string(self.path.join(format!("{module}.yaml"))).ok()?;
-        let line = text.lines().rev().find_map(|line| line.strip_prefix("signature: "))?;
-        Some(line.trim_matches(['\'', '"']).to_owned())
+    /// What was recorded with a module's facts.
+    pub fn recorded(&self, module: &str) -> Recorded {
+        let Ok(text) = fs::read_to_string(self.path.join(format!("{module}.yaml"))) else { return Recorded::default() };
+        let line = text.lines().rev().find_map(|line| line.strip_prefix("signature: "));
+        // Only a run that broke off leaves `owed`, so the whole document is hardly ever read.
+        let owed = match text.contains("\nowed:") {
+            true => Plain::from_yaml(&text).ok().and_then(|document| document.get("owed").map(owed)),
+            false => None,
+        };
+        Recorded {
+            signature: line.map(|line| line.trim_matches(['\'', '"']).to_owned()),
+            owed: owed.unwrap_or_default(),
+        }
     }
 
     /// Writes the probe to `suil.yaml`.
@@ -27,16 +50,14 @@ impl Folder {
         self.write("suil", &Plain::from_iter([("facts", probe), stamp()]), &Mask::new())
     }
 
-    /// Writes a module's facts. `applied` is false where the module's present state was not brought about: then the
-    /// signature that was recorded before stays, so that the next run still knows that the module changed.
-    pub fn module(&self, part: &Part, facts: Plain, applied: bool, mask: &Mask) -> Result<(), Problem> {
+    /// Writes a module's facts, and what else the next run must know of the module.
+    pub fn module(&self, part: &Part, facts: Plain, also: &Recorded, mask: &Mask) -> Result<(), Problem> {
         let mut document = Plain::from_iter([("facts", facts), stamp()]);
-        let signature = match applied {
-            true => Some(part.signature.clone()),
-            false => self.signature(&part.name),
-        };
-        if let Some(signature) = signature {
+        if let Some(signature) = &also.signature {
             document.set("signature", signature);
+        }
+        if !also.owed.is_empty() {
+            document.set("owed", also.owed.iter().map(|(id, why)| (id.clone(), Plain::from(why))).collect::<Plain>());
         }
         self.write(&part.name, &document, mask)
     }

@@ -1,14 +1,17 @@
-//! Connects to every selected node, reads its facts and plans it: everything before anything changes.
+//! Connects to every prepared node, reads its facts and plans it: everything before anything changes.
 
-use super::facts::Folder;
+use super::facts::{Folder, Recorded};
 use super::link;
+use super::outcome::Outcome;
+use super::prepare::Prepared;
 use super::watch::{Event, Watch};
 use super::{Options, Setup, Stop};
-use crate::base::{Plain, Problem, Problems};
+use crate::base::{Plain, Problem, Problems, problem::Kind};
 use crate::catalogue::{Catalogue, Entry, Probe, Workspace};
-use crate::node::{Session, Survey, Target};
-use crate::plan::{Collected, Facts, Force, Intent, NodePlan, Part, Plan};
+use crate::node::{Failure, Reason, Session, Survey, Target};
+use crate::plan::{Collected, Facts, Force, Intent, NodePlan, Part, Past, Plan};
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use tokio::sync::Semaphore;
 
@@ -19,72 +22,140 @@ pub struct Ready {
     pub intent: Intent,
     pub facts: Facts,
     pub collected: Collected,
+    /// What earlier runs recorded of each module.
+    pub recorded: BTreeMap<String, Recorded>,
     pub entry: Entry,
     /// What the node is, as `facts/<node>/suil.yaml` keeps it.
     pub probe: Plain,
 }
 
 /// How far a node came, in the order of the catalogue.
+#[derive(Default)]
 pub struct Gathered {
-    pub nodes: Vec<(String, Result<Ready, Problems>)>,
+    /// Nodes whose host key is not known: once a person accepted the keys they can be gathered again.
+    pub unknown: Vec<Prepared>,
+    /// A node that is not ready has its outcome already.
+    pub nodes: Vec<(String, Result<Ready, Outcome>)>,
     pub plan: Plan,
 }
 
-/// Gathers all nodes of the catalogue in parallel. A node that fails has its problems and an empty plan; the others
-/// go on.
+/// Gathers all nodes in parallel. A node that fails has its outcome and an empty plan; the others go on.
 pub async fn gather(
     setup: &Arc<Setup>,
-    catalogue: &Catalogue,
+    prepared: Vec<Prepared>,
     options: &Arc<Options>,
     watch: &Arc<dyn Watch>,
     stop: &Stop,
 ) -> Gathered {
     let gate = Arc::new(Semaphore::new(options.parallel.max(1)));
-    let tasks: Vec<_> = catalogue
-        .entries
-        .iter()
-        .map(|entry| {
-            let (setup, options, watch) = (setup.clone(), options.clone(), watch.clone());
-            let (entry, gate, stop) = (entry.clone(), gate.clone(), stop.clone());
-            tokio::spawn(async move {
-                let _turn = gate.acquire().await;
-                tokio::select! {
-                    ready = one(&setup, entry, &options, &*watch) => ready,
-                    () = stop.wished() => Err(Problem::new("stopped before anything was changed")
-                        .kind(crate::base::problem::Kind::Interrupted).into()),
-                }
-            })
-        })
-        .collect();
-    let mut gathered = Gathered { nodes: Vec::new(), plan: Plan::default() };
-    for (entry, task) in catalogue.entries.iter().zip(tasks) {
-        let (ready, plan) = match task.await {
-            Ok(Ok((ready, plan))) => (Ok(ready), plan),
-            Ok(Err(problems)) => (Err(problems), NodePlan { node: entry.name.to_string(), ..NodePlan::default() }),
-            Err(error) => {
-                let problem = Problem::new(format!("node `{}`: suil itself failed: {error}", entry.name));
-                (Err(problem.into()), NodePlan { node: entry.name.to_string(), ..NodePlan::default() })
-            }
-        };
-        let ready = ready.and_then(|ready| match plan.problems.is_empty() {
-            true => Ok(ready),
-            false => Err(plan.problems.clone()),
+    let mut tasks = Vec::with_capacity(prepared.len());
+    for prepared in prepared {
+        let (setup, options, watch) = (setup.clone(), options.clone(), watch.clone());
+        let (gate, stop) = (gate.clone(), stop.clone());
+        let node = prepared.entry.name.to_string();
+        let task = tokio::spawn(async move {
+            let node = prepared.entry.name.to_string();
+            let _turn = gate.acquire().await;
+            let gathered = tokio::select! {
+                gathered = one(&setup, prepared, &options, &*watch) => gathered,
+                () = stop.wished() => Err(Missed::from(Outcome::NotReached { problems: vec![stopped(&node)] })),
+            };
+            watch.event(&Event::Planned { node: &node, well: gathered.is_ok() });
+            gathered
         });
-        gathered.nodes.push((entry.name.to_string(), ready));
-        gathered.plan.nodes.push(plan);
+        tasks.push((node, task));
+    }
+    let mut gathered = Gathered::default();
+    for (node, task) in tasks {
+        let found = task.await.unwrap_or_else(|error| {
+            let problem = Problem::new(format!("node `{node}`: suil itself failed: {error}"));
+            Err(Missed::from(Outcome::NotReached { problems: vec![problem] }))
+        });
+        gathered.add(node, found);
     }
     gathered
 }
 
-async fn one(setup: &Setup, entry: Entry, options: &Options, watch: &dyn Watch) -> Result<(Ready, NodePlan), Problems> {
-    let node = entry.name.to_string();
-    let target = target(setup, &entry)?;
-    let ssh_user = target.user.clone().unwrap_or_default();
-    let intend = |entry: &Entry| Intent::of(entry, &setup.modules, &setup.vault, &ssh_user, &options.only);
-    // Where the node was probed before, its questions are sent along with the login: one round trip in all.
-    let early = if entry.probe.is_known() { Some(intend(&entry)?) } else { None };
+impl Gathered {
+    fn add(&mut self, node: String, found: Result<(Ready, NodePlan), Missed>) {
+        let (ready, plan) = match found {
+            Ok((ready, plan)) => (Ok(ready), plan),
+            Err(Missed { outcome, again }) => {
+                self.unknown.extend(again.map(|prepared| *prepared));
+                let problems = outcome.problems().into_iter().cloned().collect();
+                (Err(outcome), NodePlan { node: node.clone(), problems, ..NodePlan::default() })
+            }
+        };
+        self.nodes.push((node, ready));
+        self.plan.nodes.push(plan);
+    }
+
+    /// Puts what a second try gathered in the place of the first.
+    pub fn replace(&mut self, second: Gathered) {
+        for ((node, ready), plan) in second.nodes.into_iter().zip(second.plan.nodes) {
+            if let Some(at) = self.nodes.iter().position(|(known, _)| *known == node)
+                && let (Some(old), Some(old_plan)) = (self.nodes.get_mut(at), self.plan.nodes.get_mut(at))
+            {
+                *old = (node, ready);
+                *old_plan = plan;
+            }
+        }
+        self.unknown = second.unknown;
+    }
+}
+
+/// A node that did not come to a plan.
+struct Missed {
+    outcome: Outcome,
+    /// Where another try makes sense once its host key was accepted.
+    again: Option<Box<Prepared>>,
+}
+
+impl From<Outcome> for Missed {
+    fn from(outcome: Outcome) -> Missed {
+        Missed { outcome, again: None }
+    }
+}
+
+impl From<Failure> for Missed {
+    fn from(failure: Failure) -> Missed {
+        Outcome::NotReached { problems: vec![*failure.problem] }.into()
+    }
+}
+
+impl From<Problems> for Missed {
+    /// The node was reached and nothing was changed on it.
+    fn from(problems: Problems) -> Missed {
+        Outcome::Failed { performed: 0, planned: 0, problems }.into()
+    }
+}
+
+impl From<Problem> for Missed {
+    fn from(problem: Problem) -> Missed {
+        Problems::from(problem).into()
+    }
+}
+
+fn stopped(node: &str) -> Problem {
+    Problem::new(format!("node `{node}`: stopped before anything was changed")).kind(Kind::Interrupted)
+}
+
+async fn one(
+    setup: &Setup,
+    prepared: Prepared,
+    options: &Options,
+    watch: &dyn Watch,
+) -> Result<(Ready, NodePlan), Missed> {
+    let node = prepared.entry.name.to_string();
     watch.event(&Event::Phase { node: &node, phase: "connecting" });
-    let (mut session, survey) = connect(setup, &target, early.as_ref()).await?;
+    let (mut session, survey) = match connect(setup, &prepared.target, prepared.intent.as_ref()).await {
+        Ok(opened) => opened,
+        Err(failure) => {
+            let again = (failure.reason == Reason::UnknownHost).then(|| Box::new(prepared));
+            return Err(Missed { again, ..Missed::from(failure) });
+        }
+    };
+    let Prepared { entry, target, intent: early } = prepared;
     let found = session.probe()?;
     let probe = Probe { family: Some(found.family.clone()), release: Some(Plain::from(found.release)) };
     let folder = Folder::of(setup.workspace.root(), &node);
@@ -93,35 +164,41 @@ async fn one(setup: &Setup, entry: Entry, options: &Options, watch: &dyn Watch) 
         _ => {
             folder.probe(found.to_plain())?;
             let entry = rebuilt(&setup.workspace, &node, probe)?;
-            let intent = intend(&entry)?;
+            let intent = setup.intent(&entry, &target, options)?;
             watch.event(&Event::Phase { node: &node, phase: "reading facts" });
             let collectors = link::collectors(&intent.parts);
-            let survey = session.survey(&intent.requests(), &collectors).await;
-            (entry, intent, survey.map_err(|failure| Problems::from(*failure.problem))?)
+            let survey = session.survey(&intent.requests(), &collectors).await?;
+            (entry, intent, survey)
         }
     };
     let Survey { facts, collected } = link::known(survey, &intent);
-    let plan = intent.plan(&facts, &collected, &|part| force(part, &folder, options));
+    let recorded: BTreeMap<String, Recorded> =
+        intent.parts.iter().map(|part| (part.name.clone(), folder.recorded(&part.name))).collect();
+    let plan = intent.plan(&facts, &collected, &|part| past(part, recorded.get(&part.name), options));
     for (part, report) in intent.reports(&facts, &collected) {
-        folder.module(part, report, false, setup.vault.mask())?;
+        let also = recorded.get(&part.name).cloned().unwrap_or_default();
+        folder.module(part, report, &also, setup.vault.mask())?;
     }
-    Ok((Ready { node, session, intent, facts, collected, entry, probe: found.to_plain() }, plan))
+    if !plan.problems.is_empty() {
+        session.close().await;
+        return Err(plan.problems.into());
+    }
+    Ok((Ready { node, session, intent, facts, collected, recorded, entry, probe: found.to_plain() }, plan))
 }
 
 async fn connect(
     setup: &Setup,
     target: &Target,
     intent: Option<&Intent>,
-) -> Result<(Session, Option<Survey>), Problems> {
-    let opened = match intent {
+) -> Result<(Session, Option<Survey>), Failure> {
+    match intent {
         Some(intent) => {
             let (requests, collectors) = (intent.requests(), link::collectors(&intent.parts));
             let opened = Session::open_with_survey(target, &setup.access, &requests, &collectors).await;
             opened.map(|(session, survey)| (session, Some(survey)))
         }
         None => Session::open(target, &setup.access).await.map(|session| (session, None)),
-    };
-    opened.map_err(|failure| Problems::from(*failure.problem))
+    }
 }
 
 /// The entry again, with the OS layer that the fresh probe names.
@@ -132,32 +209,11 @@ fn rebuilt(workspace: &Workspace, node: &str, probe: Probe) -> Result<Entry, Pro
     entry.ok_or_else(|| Problem::new(format!("node `{node}` is not in the catalogue")).into())
 }
 
-fn force(part: &Part, folder: &Folder, options: &Options) -> Force {
-    if options.force {
-        return Force::Asked;
-    }
-    match folder.signature(&part.name) {
-        Some(recorded) if recorded != part.signature => Force::Changed,
+fn past(part: &Part, recorded: Option<&Recorded>, options: &Options) -> Past {
+    let force = match recorded.and_then(|recorded| recorded.signature.as_ref()) {
+        _ if options.force => Force::Asked,
+        Some(signature) if *signature != part.signature => Force::Changed,
         _ => Force::No,
-    }
-}
-
-/// How the node is reached, with the secrets of its `deployment` revealed.
-pub fn target(setup: &Setup, entry: &Entry) -> Result<Target, Problems> {
-    let mut problems = Problems::new();
-    let deployment = entry.deployment();
-    let mut reveal = |cipher: &_, place| match setup.vault.reveal(cipher, "deployment", place) {
-        Ok(plaintext) => Plain::Str(plaintext.as_str().unwrap_or_default().to_owned()),
-        Err(problem) => {
-            problems.push(problem);
-            Plain::Null
-        }
     };
-    let plain = deployment.as_ref().map_or_else(Plain::map, |value| value.to_plain(&mut reveal));
-    if !problems.is_empty() {
-        return Err(problems);
-    }
-    let mut target = Target::from_plain(&entry.name, &plain)?;
-    target.place = deployment.as_ref().map(|value| value.get("ssh_host").map_or(value.place, |host| host.place));
-    Ok(target)
+    Past { force, owed: recorded.map(|recorded| recorded.owed.clone()).unwrap_or_default() }
 }

@@ -7,6 +7,7 @@ pub mod gather;
 mod link;
 pub mod outcome;
 pub mod perform;
+pub mod prepare;
 pub mod record;
 pub mod stop;
 pub mod watch;
@@ -14,6 +15,7 @@ pub mod watch;
 pub use gather::{Gathered, gather};
 pub use outcome::Outcome;
 pub use perform::{leave, perform};
+pub use prepare::{Prepared, prepare};
 pub use record::{NodeRecord, Record};
 pub use stop::Stop;
 pub use watch::{Both, Event, Watch};
@@ -42,6 +44,8 @@ pub struct Options {
     pub force: bool,
     /// So many nodes are worked on at once.
     pub parallel: usize,
+    /// Who runs this, from where and what for: stands in the lock of each node that is changed.
+    pub purpose: String,
     /// One operation may take so long.
     pub step_limit: Duration,
 }

@@ -1,6 +1,6 @@
 //! Performs the operations of a plan, looks again, and judges.
 
-use super::facts::Folder;
+use super::facts::{Folder, Recorded};
 use super::gather::{Gathered, Ready};
 use super::link;
 use super::outcome::Outcome;
@@ -8,7 +8,8 @@ use super::watch::{Event, Watch};
 use super::{Options, Setup, Stop};
 use crate::base::{Problem, Problems, clock, problem::Kind};
 use crate::node::{Failure, Reason};
-use crate::plan::{NodePlan, Operation};
+use crate::plan::{NodePlan, Operation, Part};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use tokio::sync::Semaphore;
 
@@ -30,12 +31,16 @@ pub async fn perform(
         let (gate, stop) = (gate.clone(), stop.clone());
         let name = node.clone();
         let task = tokio::spawn(async move {
-            let ready = match ready {
-                Ok(ready) => ready,
-                Err(problems) => return Outcome::NotReached { problems },
+            let outcome = match ready {
+                Ok(ready) => {
+                    let _turn = gate.acquire().await;
+                    one(&setup, ready, &plan, &options, &*watch, &stop).await
+                }
+                Err(outcome) => outcome,
             };
-            let _turn = gate.acquire().await;
-            one(&setup, ready, &plan, &options, &*watch, &stop).await
+            // Told at once: who waits for another node must not seem to be at work.
+            watch.event(&Event::Finished { node: &node, outcome: &outcome });
+            outcome
         });
         tasks.push((name, task));
     }
@@ -45,7 +50,6 @@ pub async fn perform(
             planned: 0,
             problems: vec![Problem::new(format!("node `{node}`: suil itself failed: {error}"))],
         });
-        watch.event(&Event::Finished { node: &node, outcome: &outcome });
         outcomes.push((node, outcome));
     }
     outcomes
@@ -64,7 +68,7 @@ pub async fn leave(gathered: Gathered) -> Vec<(String, Outcome)> {
                     operations => Outcome::Planned { operations },
                 }
             }
-            Err(problems) => Outcome::NotReached { problems },
+            Err(outcome) => outcome,
         };
         outcomes.push((node, outcome));
     }
@@ -84,21 +88,32 @@ async fn one(
 ) -> Outcome {
     let planned = plan.operations.len();
     let mut performed = 0;
+    let mut debts = debts(&ready);
     for operation in &plan.operations {
         if stop.asked() {
-            let problems = vec![interrupted(&ready.node, performed, planned)];
+            let mut problems = vec![interrupted(&ready.node, performed, planned)];
+            if performed > 0 {
+                problems.extend(after_failure(setup, &mut ready, plan, &debts).await.err().unwrap_or_default());
+            }
             ready.session.close().await;
             return match performed {
                 0 => Outcome::NotReached { problems },
                 _ => Outcome::Failed { performed, planned, problems },
             };
         }
+        if let Err(problem) = owe(setup, &ready, plan, operation, &mut debts) {
+            ready.session.close().await;
+            return Outcome::Failed { performed, planned, problems: vec![problem] };
+        }
         watch.event(&Event::Starting { node: &ready.node, operation, of: planned });
         match step(&mut ready, operation, planned, options, watch, stop).await {
-            Ok(()) => performed += 1,
+            Ok(()) => {
+                performed += 1;
+                debts.entry(operation.module.clone()).or_default().remove(&operation.resource);
+            }
             Err(Broken::Failed(problem)) => {
                 let mut problems = vec![*problem];
-                problems.extend(after_failure(setup, &mut ready, plan).await.err().unwrap_or_default());
+                problems.extend(after_failure(setup, &mut ready, plan, &debts).await.err().unwrap_or_default());
                 ready.session.close().await;
                 return Outcome::Failed { performed, planned, problems };
             }
@@ -195,9 +210,48 @@ fn interrupted(node: &str, performed: usize, planned: usize) -> Problem {
 }
 
 /// Records what a failed node looks like now; the recorded signatures stay the old ones.
-async fn after_failure(setup: &Setup, ready: &mut Ready, plan: &NodePlan) -> Result<(), Problems> {
+async fn after_failure(setup: &Setup, ready: &mut Ready, plan: &NodePlan, debts: &Debts) -> Result<(), Problems> {
     link::refresh(ready, plan).await?;
-    record(setup, ready, false)
+    record(setup, ready, false, debts)
+}
+
+/// What is owed on a node: per module the resources that must still react, and why.
+type Debts = BTreeMap<String, BTreeMap<String, String>>;
+
+fn debts(ready: &Ready) -> Debts {
+    ready.recorded.iter().map(|(module, recorded)| (module.clone(), recorded.owed.clone())).collect()
+}
+
+/// Writes down which reactions `operation` asks for before it is performed: a run that is killed right after it must
+/// not lose them.
+fn owe(setup: &Setup, ready: &Ready, plan: &NodePlan, operation: &Operation, debts: &mut Debts) -> Result<(), Problem> {
+    let changes: BTreeSet<&str> = operation.resource.split(", ").collect();
+    let mut modules = BTreeSet::new();
+    for later in plan.operations.iter().filter(|later| later.id > operation.id) {
+        if later.triggered_by.iter().any(|id| changes.contains(id.as_str())) {
+            let why = format!("`{}` was begun and `{}` was not performed after it", operation.title, later.title);
+            if debts.entry(later.module.clone()).or_default().insert(later.resource.clone(), why).is_none() {
+                modules.insert(later.module.as_str());
+            }
+        }
+    }
+    if modules.is_empty() {
+        return Ok(());
+    }
+    let folder = Folder::of(setup.workspace.root(), &ready.node);
+    let reports = ready.intent.reports(&ready.facts, &ready.collected);
+    for (part, report) in reports.filter(|(part, _)| modules.contains(part.name.as_str())) {
+        folder.module(part, report, &recorded(ready, part, false, debts), setup.vault.mask())?;
+    }
+    Ok(())
+}
+
+fn recorded(ready: &Ready, part: &Part, applied: bool, debts: &Debts) -> Recorded {
+    let before = ready.recorded.get(&part.name).and_then(|recorded| recorded.signature.clone());
+    Recorded {
+        signature: if applied { Some(part.signature.clone()) } else { before },
+        owed: debts.get(&part.name).cloned().unwrap_or_default(),
+    }
 }
 
 /// Reads the facts of the changed modules again, records them, and returns what is not as it should be.
@@ -209,16 +263,17 @@ async fn judge(setup: &Setup, ready: &mut Ready, plan: &NodePlan, watch: &dyn Wa
         }
     }
     let mut problems = ready.intent.check(&ready.facts, &ready.collected, plan);
-    if let Err(found) = record(setup, ready, problems.is_empty()) {
+    // Every operation was performed, so nothing is owed any more.
+    if let Err(found) = record(setup, ready, problems.is_empty(), &Debts::new()) {
         problems.extend(found);
     }
     problems
 }
 
-fn record(setup: &Setup, ready: &Ready, applied: bool) -> Result<(), Problems> {
+fn record(setup: &Setup, ready: &Ready, applied: bool, debts: &Debts) -> Result<(), Problems> {
     let folder = Folder::of(setup.workspace.root(), &ready.node);
     for (part, report) in ready.intent.reports(&ready.facts, &ready.collected) {
-        folder.module(part, report, applied, setup.vault.mask())?;
+        folder.module(part, report, &recorded(ready, part, applied, debts), setup.vault.mask())?;
     }
     Ok(())
 }

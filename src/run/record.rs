@@ -92,6 +92,11 @@ fn describe(event: &Event<'_>) -> Plain {
             line.set("node", *node);
             line.set("phase", *phase);
         }
+        Event::Planned { node, well } => {
+            line.set("event", "planned");
+            line.set("node", *node);
+            line.set("well", *well);
+        }
         Event::Starting { node, operation, .. } => {
             line.set("event", "starting");
             line.set("node", *node);

@@ -9,6 +9,8 @@ use std::sync::Arc;
 pub enum Event<'a> {
     /// A node is worked on: `connecting`, `reading facts`, `checking`, …
     Phase { node: &'a str, phase: &'a str },
+    /// The facts of a node are there and its plan is made, or it has failed before that.
+    Planned { node: &'a str, well: bool },
     /// An operation starts.
     Starting { node: &'a str, operation: &'a Operation, of: usize },
     /// An operation ended. `problem` is what went wrong, `output` what the node said, masked.

@@ -20,7 +20,7 @@ pub fn render(catalogue: &Catalogue, only: &BTreeSet<String>, paint: Paint) -> S
             None => groups.push((role, modules, vec![entry.name.to_string()])),
         }
     }
-    let mut table = Table::new(["nodes", "role", "modules"]);
+    let mut table = Table::new(["NODES", "ROLE", "MODULES"]);
     for (role, modules, nodes) in groups {
         let named = match nodes.as_slice() {
             [first, _, _, .., last] => format!("{first} … {last} ({})", nodes.len()),

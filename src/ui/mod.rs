@@ -5,6 +5,7 @@
 
 pub mod ask;
 pub mod brief;
+pub mod hosts;
 pub mod output;
 pub mod paint;
 pub mod pick;

@@ -139,10 +139,27 @@ fn line(out: &mut String, text: &str) {
     out.push('\n');
 }
 
-/// Renders several problems, sorted by place, with a blank line between them.
-pub fn render_all(problems: &[Problem], mask: &Mask, paint: Paint) -> String {
-    let mut problems = problems.to_vec();
+/// The same problem of many nodes once: it has one place and one cure.
+pub fn folded(mut problems: Problems) -> Problems {
     problem::sort(&mut problems);
+    let mut folded: Vec<(Problem, usize)> = Vec::new();
+    for found in problems {
+        let same = |known: &Problem| known.place.is_some() && (known.place, &known.what) == (found.place, &found.what);
+        match folded.iter_mut().find(|(known, _)| same(known)) {
+            Some((_, more)) => *more += 1,
+            None => folded.push((found, 0)),
+        }
+    }
+    let told = |(problem, more): (Problem, usize)| match more {
+        0 => problem,
+        more => problem.note(format!("{} like this", count(more, "more problem"))),
+    };
+    folded.into_iter().map(told).collect()
+}
+
+/// Renders several problems, sorted by place, those of one line folded into the first, with a blank line between them.
+pub fn render_all(problems: &[Problem], mask: &Mask, paint: Paint) -> String {
+    let problems = folded(problems.to_vec());
     problems.iter().map(|p| render(p, mask, paint)).collect::<Vec<_>>().join("\n")
 }
 

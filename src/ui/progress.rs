@@ -185,31 +185,34 @@ fn draw(shared: &(Mutex<State>, Condvar), bar: &ProgressBar) {
     }
 }
 
-/// The picture: the nodes that are longest at one thing first, then the count.
+/// The picture: the nodes at work by name, those that are longest at one thing where not all fit; then the count.
 fn frame(state: &State, now: Instant, rows: usize, columns: usize) -> Vec<String> {
     let columns = columns.saturating_sub(1).max(20);
     let mut running: Vec<&Running> = state.running.iter().collect();
     running.sort_by(|a, b| (a.since, &a.node).cmp(&(b.since, &b.node)));
     let room = rows.saturating_sub(3).max(1);
     let shown = if running.len() > room { room - 1 } else { running.len() };
-    let names = running.iter().take(shown).map(|r| text::width(&r.node)).max().unwrap_or(0).min(columns / 2);
+    let first = running.first().copied();
+    let more = running.len() - shown;
+    running.truncate(shown);
+    running.sort_by(|a, b| a.node.cmp(&b.node));
+    let names = running.iter().map(|r| text::width(&r.node)).max().unwrap_or(0).min(columns / 2);
     let mut lines: Vec<String> = running
         .iter()
-        .take(shown)
         .map(|r| {
             let gap = " ".repeat(names.saturating_sub(text::width(&r.node)) + 2);
             let time = seconds(now.saturating_duration_since(r.since)).map(|s| format!("{s}  ")).unwrap_or_default();
             text::cut(format!("  {}{gap}{time}{}", text::cut(&r.node, names), r.phase).trim_end(), columns)
         })
         .collect();
-    if shown < running.len() {
-        lines.push(format!("  … and {} at work", count(running.len() - shown, "more node")));
+    if more > 0 {
+        lines.push(format!("  … and {} at work", count(more, "more node")));
     }
     let mut last = format!("{}: {} of {}", state.title, state.done, count(state.total, "node"));
     if state.bad > 0 {
         last.push_str(&format!(", {} not done", state.bad));
     }
-    if let Some(first) = running.first() {
+    if let Some(first) = first {
         let waited = now.saturating_duration_since(first.since);
         if waited >= PATIENCE {
             last.push_str(&format!(", waiting for {} ({} s)", first.node, waited.as_secs()));
@@ -253,13 +256,13 @@ mod tests {
     }
 
     #[test]
-    fn the_one_that_is_awaited_longest_stands_first_and_is_named() {
+    fn the_one_that_is_awaited_longest_is_named() {
         let now = clock::instant();
         let want = [
-            "  web-03.example.com  3 s  facts",
-            "  web-02.example.com  2 s  facts",
-            "  web-01.example.com  1 s  facts",
             "  web-00.example.com  facts",
+            "  web-01.example.com  1 s  facts",
+            "  web-02.example.com  2 s  facts",
+            "  web-03.example.com  3 s  facts",
             "facts: 7 of 50 nodes, 1 not done, waiting for web-03.example.com (3 s)",
         ];
         assert_eq!(frame(&state(now, 4), now, 24, 80), want);

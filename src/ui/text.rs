@@ -52,7 +52,8 @@ pub fn cut(line: &str, columns: usize) -> String {
 
 /// `1 node`, `2 nodes`.
 pub fn count(n: usize, one: &str) -> String {
-    match (n, one.strip_suffix('y')) {
+    let stem = one.strip_suffix('y').filter(|stem| !stem.ends_with(['a', 'e', 'o', 'u']));
+    match (n, stem) {
         (1, _) => format!("1 {one}"),
         (n, Some(stem)) => format!("{n} {stem}ies"),
         (n, None) => format!("{n} {one}s"),

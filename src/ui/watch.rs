@@ -43,6 +43,9 @@ impl Watch for Screen {
         let Some(progress) = &*progress else { return };
         match event {
             Event::Phase { node, phase } => progress.phase(node, phase),
+            Event::Planned { node, well } => {
+                progress.finished(node, if *well { Ending::Nothing } else { Ending::NotReached });
+            }
             Event::Starting { node, operation, of } => {
                 progress.phase(node, &format!("{}/{of} {}", operation.id, operation.title));
             }

@@ -29,3 +29,13 @@ fn a_file_that_is_in_the_way_stops_everything_and_a_gitignore_is_kept() {
     assert_eq!(room.run(&["init", "."]).status, 0);
     assert_eq!(std::fs::read_to_string(room.path().join(".gitignore")).expect("kept"), "mine\n");
 }
+
+/// What the new workspace teaches must be true.
+#[test]
+fn a_new_workspace_is_sound_and_its_test_holds() {
+    let room = Room::new();
+    assert_eq!(room.run(&["init", "ws"]).status, 0);
+    room.run(&["validate", "--workspace", "ws"]).is(0, "1 node, 1 role: no problem\n", "");
+    let want = "MODULE    TEST      OUTCOME\ngreeting  greeting  ok\n1 test, 0 failed\n";
+    room.run(&["test", "--workspace", "ws"]).is(0, want, "");
+}

@@ -63,3 +63,12 @@ fn a_misspelt_key_of_a_test_is_an_error() {
     assert!(left.stderr.contains("unknown key `confg` in a test"), "{left:?}");
     assert!(left.stderr.contains("did you mean `config`?"), "{left:?}");
 }
+
+#[test]
+fn every_test_of_the_stock_modules_and_of_the_example_holds() {
+    let left = Room::copy("data-example").run(&["test", "--all"]);
+    assert_eq!((left.status, left.stderr.as_str()), (0, ""), "{}", left.stdout);
+    for module in ["accounts", "motd", "nginx", "packages", "ssh", "sysctl", "time", "status"] {
+        assert!(left.stdout.lines().any(|line| line.starts_with(module)), "{module} has no test");
+    }
+}

@@ -38,3 +38,23 @@ fn colour_is_off_in_a_pipe_and_can_be_forced() {
     let forced = Room::new().set("SUIL_LOG_COLOR", "always").set("NO_COLOR", "1").run(&["inti"]);
     assert!(forced.stderr.starts_with("\u{1b}["), "{forced:?}");
 }
+
+#[test]
+fn both_names_are_the_same_program() {
+    for (name, program) in [("suil", env!("CARGO_BIN_EXE_suil")), ("droch-shuil", env!("CARGO_BIN_EXE_droch-shuil"))] {
+        let output = std::process::Command::new(program).arg("--version").output().expect("it starts");
+        let want = format!("suil {}\n", env!("CARGO_PKG_VERSION"));
+        assert_eq!(String::from_utf8_lossy(&output.stdout), want, "{name}");
+        let output = std::process::Command::new(program).arg("--help").output().expect("it starts");
+        assert!(String::from_utf8_lossy(&output.stdout).contains(&format!("Usage: {name} ")), "{output:?}");
+    }
+}
+
+#[test]
+fn completions_know_every_command() {
+    let script = Room::new().run(&["completions", "bash"]);
+    assert_eq!((script.status, script.stderr.as_str()), (0, ""));
+    for command in ["apply", "config", "explain", "validate", "encrypt", "test"] {
+        assert!(script.stdout.contains(command), "{command}");
+    }
+}

@@ -21,8 +21,8 @@ def resources(config):
         folder,
         conf,
         link("/etc/e2e/current", target = "svc.conf"),
-        line("/etc/environment", "E2E=1", match = "^E2E="),
-        block("/etc/hosts", name = "e2e", content = "192.0.2.7 e2e.example.com"),
+        line("/etc/environment", line = "E2E=1", match = "^E2E=", create = True),
+        block("/etc/hosts", marker = "e2e", content = "192.0.2.7 e2e.example.com\n"),
         group("e2e", gid = 4711),
         user("e2e", uid = 4711, group = "e2e", home = "/var/lib/e2e", shell = "/bin/sh"),
         sudoer("e2e", rule = "e2e ALL=(root) NOPASSWD: /usr/bin/true"),
@@ -52,7 +52,7 @@ fn reset(node: &str) {
          if command -v dpkg >/dev/null; then dpkg --purge fleet-svc fleet-tool >/dev/null 2>&1; else rpm -e fleet-svc fleet-tool >/dev/null 2>&1; fi; \
          userdel -r e2e >/dev/null 2>&1; groupdel e2e >/dev/null 2>&1; \
          rm -rf /etc/e2e /etc/sudoers.d/e2e /etc/cron.d/e2e /etc/sysctl.d/*ip_forward* /var/lib/e2e; \
-         sed -i /E2E/d /etc/environment 2>/dev/null; sed -i '/suil.*e2e/,/suil.*e2e/d' /etc/hosts; sysctl -q net.ipv4.ip_forward=0; true",
+         sed -i /E2E/d /etc/environment 2>/dev/null; sed -i '/BEGIN e2e/,/END e2e/d' /etc/hosts; sysctl -q net.ipv4.ip_forward=0; true",
     );
 }
 

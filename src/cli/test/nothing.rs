@@ -1,5 +1,6 @@
 //! What a node answers about a thing that is not there.
 
+use crate::resource::path::parent;
 use crate::resource::{Answer, Facts, Fields, Request, Resource};
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -7,15 +8,21 @@ use std::sync::Arc;
 /// Answers every request of the resources as a node of this family would where none of them is there yet. The
 /// folders that they stand in are there, unless they are resources themselves.
 pub fn answer(facts: &mut Facts, resources: &[Arc<dyn Resource>]) {
-    let own: BTreeSet<&str> = resources.iter().map(|resource| resource.name()).collect();
-    for request in resources.iter().flat_map(|resource| resource.requests()) {
+    // A resource asks about its own path first, whatever its name is.
+    let own: BTreeSet<String> = resources.iter().filter_map(|resource| path(resource.requests().first()?)).collect();
+    let requests: Vec<Request> = resources.iter().flat_map(|resource| resource.requests()).collect();
+    let around: BTreeSet<String> = requests.iter().filter_map(path).map(|path| parent(&path).to_owned()).collect();
+    for request in requests {
         if facts.get(&request).is_none() {
-            let around =
-                request.kind == "path" && request.args.first().is_some_and(|path| !own.contains(path.as_str()));
-            let fields = if around { folder() } else { fields(&request, &facts.family) };
+            let stands = path(&request).is_some_and(|path| around.contains(&path) && !own.contains(&path));
+            let fields = if stands { folder() } else { fields(&request, &facts.family) };
             facts.insert(request, Answer::Known(fields));
         }
     }
+}
+
+fn path(request: &Request) -> Option<String> {
+    request.args.first().filter(|_| request.kind == "path").cloned()
 }
 
 fn folder() -> Fields {

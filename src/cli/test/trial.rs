@@ -103,9 +103,11 @@ fn again(case: &Case, resources: &[Arc<dyn Resource>], left: Facts) -> Result<Pr
 
 /// What the node answers: nothing is there, but for what the test describes.
 fn facts(case: &Case, described: &[Described], resources: &[Arc<dyn Resource>]) -> Result<Facts, Problems> {
-    let mut facts = Facts::default();
-    facts.family = case.header.family.clone().unwrap_or_default();
-    facts.ssh_user.clone_from(&case.header.ssh_user);
+    let mut facts = Facts {
+        family: case.header.family.clone().unwrap_or_default(),
+        ssh_user: case.header.ssh_user.clone(),
+        ..Facts::default()
+    };
     nothing::answer(&mut facts, resources);
     let mut problems = Problems::new();
     for thing in described {

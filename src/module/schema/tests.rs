@@ -22,7 +22,7 @@ Config = schema(
 
 fn checked(schema: &str, yaml: &str) -> Result<Plain, String> {
     let module = module(Memory::of([("code/config.star", schema)]));
-    config(&module, yaml).map(|config| config.plain.clone()).map_err(|problems| told(&problems))
+    config(&module, yaml).map(|config| Plain::clone(&config.plain)).map_err(|problems| told(&problems))
 }
 
 #[test]

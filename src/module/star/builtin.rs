@@ -7,6 +7,7 @@ use super::call::Context;
 use super::error::{Texts, carry};
 use crate::base::{Place, Problems};
 use allocative::Allocative;
+use starlark::codemap::FileSpan;
 use starlark::eval::{Arguments as Given, Evaluator};
 use starlark::starlark_simple_value;
 use starlark::values::{
@@ -61,9 +62,15 @@ impl<'v> StarlarkValue<'v> for Builtin {
         let extra = eval.extra;
         let context = extra.and_then(|extra| extra.downcast_ref::<Context>());
         let texts = extra.and_then(|extra| extra.downcast_ref::<Texts>()).or_else(|| context.map(|c| c.texts()));
-        let place: Option<Place> =
-            eval.call_stack_top_location().and_then(|span| texts.and_then(|texts| texts.place(&span)));
+        let place = eval.call_stack_top_location().and_then(|span| called(&span, texts?));
         let arguments = Arguments::new(self.name.to_owned(), positional, named, place);
         (self.body)(arguments, Here { heap, context }).map_err(carry)
     }
+}
+
+/// The place of a call: the caret belongs under the function's name, not under all its arguments.
+fn called(span: &FileSpan, texts: &Texts) -> Option<Place> {
+    let place = texts.place(span)?;
+    let name = span.source_span().split('(').next().unwrap_or_default();
+    Some(Place { width: name.chars().count() as u32, ..place })
 }

@@ -3,7 +3,7 @@
 use super::builtin::Builtin;
 use super::error::{Texts, carry, problems};
 use super::limit::{caught, limit};
-use super::{deploy, render, thing};
+use super::{deploy, json, render, thing};
 use crate::base::{Problem, Problems};
 use crate::module::files::{Files, Stock};
 use crate::module::schema::star as types;
@@ -30,7 +30,6 @@ fn globals() -> &'static Globals {
             LibraryExtension::Map,
             LibraryExtension::Filter,
             LibraryExtension::Partial,
-            LibraryExtension::Json,
         ]);
         for kind in crate::resource::KINDS {
             builder.set(kind, Builtin { name: kind, body: thing::declare });
@@ -38,6 +37,7 @@ fn globals() -> &'static Globals {
         types::add(&mut builder);
         render::add(&mut builder);
         deploy::add(&mut builder);
+        json::add(&mut builder);
         builder.build()
     })
 }
@@ -52,6 +52,10 @@ fn dialect() -> Dialect {
     }
 }
 
+/// The interpreter reads nested code by recursion; a thread's usual stack is too small for what [`super::depth`] lets
+/// through. Only what is used of it takes memory.
+const STACK: usize = 256 << 20;
+
 /// Compiles `path` of the module `name` and what it loads.
 pub fn compile(
     name: &str,
@@ -60,15 +64,22 @@ pub fn compile(
     texts: &Arc<Texts>,
     path: &str,
 ) -> Result<Program, Problems> {
-    let loader = Loader {
-        name,
-        stock,
-        texts,
-        done: RefCell::default(),
-        open: RefCell::default(),
-        here: RefCell::new(vec![Arc::clone(files)]),
+    let load = || {
+        let loader = Loader {
+            name,
+            stock,
+            texts,
+            done: RefCell::default(),
+            open: RefCell::default(),
+            here: RefCell::new(vec![Arc::clone(files)]),
+        };
+        caught(name, || loader.file(files, path))?
     };
-    let frozen = caught(name, || loader.file(files, path, ""))??;
+    let failed = || Problem::new(format!("module `{name}`: no thread can be started to compile it"));
+    let frozen = std::thread::scope(|scope| {
+        let thread = std::thread::Builder::new().stack_size(STACK).spawn_scoped(scope, load);
+        thread.map_err(|_| Problems::from(failed()))?.join().map_err(|_| Problems::from(failed()))?
+    })?;
     Ok(Program { frozen, texts: Arc::clone(texts) })
 }
 
@@ -84,8 +95,7 @@ struct Loader<'a> {
 }
 
 impl Loader<'_> {
-    /// `key` is what `load()` called it.
-    fn file(&self, files: &Arc<dyn Files>, path: &str, key: &str) -> Result<FrozenModule, Problems> {
+    fn file(&self, files: &Arc<dyn Files>, path: &str) -> Result<FrozenModule, Problems> {
         let shown = files.shown(path).display().to_string();
         let Some(bytes) = files.read(path)? else {
             return Err(Problem::new(format!("module `{}`: there is no file `{shown}`", self.name))
@@ -96,9 +106,10 @@ impl Loader<'_> {
             return Err(Problem::new(format!("`{shown}` is not UTF-8 text")).into());
         };
         self.texts.add(&shown, text);
+        super::depth::check(self.name, &shown, text, self.texts)?;
         let failed = |error: starlark::Error| problems(self.name, self.texts, &error);
         let ast = AstModule::parse(&shown, text.to_owned(), &dialect()).map_err(failed)?;
-        self.open.borrow_mut().push(if key.is_empty() { path.to_owned() } else { key.to_owned() });
+        self.open.borrow_mut().push(shown.clone());
         self.here.borrow_mut().push(Arc::clone(files));
         let result = Module::with_temp_heap(|module| {
             {
@@ -151,12 +162,12 @@ impl FileLoader for Loader<'_> {
         if let Some(done) = self.done.borrow().get(&shown) {
             return Ok(done.clone());
         }
-        if self.here.borrow().len() > 32 || self.open.borrow().iter().any(|open| open == key) {
+        if self.open.borrow().contains(&shown) {
             let chain = self.open.borrow().join("` loads `");
-            let text = format!("module `{}`: its files load each other: `{chain}` loads `{key}`", self.name);
+            let text = format!("module `{}`: its files load each other: `{chain}` loads `{shown}`", self.name);
             return Err(carry(Problem::new(text)));
         }
-        let frozen = self.file(&files, &path, key).map_err(carry)?;
+        let frozen = self.file(&files, &path).map_err(carry)?;
         self.done.borrow_mut().insert(shown, frozen.clone());
         Ok(frozen)
     }

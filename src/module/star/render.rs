@@ -28,7 +28,7 @@ fn render<'v>(mut args: Arguments<'v>, here: Here<'v, '_>) -> Result<Value<'v>, 
     };
     let mut vars = match args.next_or_none("vars") {
         Some(value) => plain(value, &args)?,
-        None => context.config().plain.clone(),
+        None => Plain::clone(&context.config().plain),
     };
     if !matches!(vars, Plain::Map(_)) {
         return Err(args

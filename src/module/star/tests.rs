@@ -144,8 +144,157 @@ def check(config, facts):
     let queued = module.deploy(&config, &facts, false).expect("deploy");
     let titles: Vec<&str> = queued.iter().map(|q| q.change.title.as_str()).collect();
     assert_eq!(titles, ["start app", "write /etc/app", "run echo 'it'\\''s'"]);
-    assert!(queued[1].change.action.script.contains("chmod -- 0600"), "{}", queued[1].change.action.script);
+    assert!(
+        queued[1]
+            .change
+            .action
+            .script
+            .contains("put_file \"$1\" \"$(readlink -f -- /etc/app || printf %s /etc/app)\" root root 0600"),
+        "{}",
+        queued[1].change.action.script
+    );
     assert_eq!(module.check(&config, &facts).expect("check").len(), 1);
     let fine = module.expected(&config).expect("expected");
     assert_eq!(module.check(&config, &fine).expect("check"), []);
+}
+
+#[test]
+fn files_load_one_another_inside_the_module_and_from_stock_only() {
+    let stock: crate::module::Stock = std::sync::Arc::new(|name: &str| {
+        let files = Memory::of([
+            ("code/lib.star", "load(\"deeper.star\", \"a\")\ndef title(): return \"stock \" + a"),
+            ("code/deeper.star", "a = \"a\""),
+        ]);
+        (name == "base").then_some(files as std::sync::Arc<dyn crate::module::Files>)
+    });
+    for (load, more, want) in [
+        ("load(\"@stock//base/code/lib.star\", \"title\")", "", Ok("stock a")),
+        ("load(\"sub/lib.star\", \"title\")", "", Err("there is no file `modules/app/sub/lib.star`")),
+        ("load(\"code/more.star\", \"title\")", "def title(): return \"more\"", Ok("more")),
+        ("load(\"more.star\", \"title\")", "load(\"main.star\", \"resources\")", Err("its files load each other")),
+        ("load(\"more.star\", \"title\")", "x = 1 +", Err("parse error")),
+        ("load(\"../x.star\", \"title\")", "", Err("`../x.star` is outside the module")),
+        ("load(\"/etc/x.star\", \"title\")", "", Err("`/etc/x.star` is outside the module")),
+        ("load(\"@stock//none/code/x.star\", \"title\")", "", Err("there is no stock module `none`")),
+        ("load(\"@stock//base/../x.star\", \"title\")", "", Err("leaves its module")),
+    ] {
+        let main = format!("{load}\ndef resources(config): return file(\"/x\", content = title())\n");
+        let files = Memory::of([("code/main.star", main.as_str()), ("code/more.star", more)]);
+        let module = crate::module::Module::built("app", files, Some(stock.clone()), crate::resource::build);
+        let found = module.resources(&config(&module, "").expect("config")).map_err(|p| told(&p));
+        match (want, found) {
+            (Ok(content), Ok(list)) => {
+                let sha256 = crate::base::digest::sha256(content.as_bytes());
+                assert_eq!(list[0].wanted().get("sha256").and_then(Plain::as_str), Some(sha256.as_str()), "{load}");
+            }
+            (Err(words), Err(found)) => {
+                assert!(found.contains(words), "{load}\n{found}");
+                assert!(found.contains("  at modules/app/code/"), "{load}\n{found}");
+            }
+            (want, found) => panic!("{load}: wanted {want:?}, found {found:?}"),
+        }
+    }
+}
+
+#[test]
+fn one_compiled_module_serves_many_threads() {
+    let main = "def resources(config): return file(\"/x\", content = config.text)";
+    let module = module(Memory::of([("code/main.star", main), ("data/x.yaml", "")]));
+    std::thread::scope(|scope| {
+        for n in 0..4 {
+            let module = &module;
+            scope.spawn(move || {
+                let config = config(module, &format!("text: n{n}")).expect("config");
+                for _ in 0..50 {
+                    let list = module.resources(&config).expect("resources");
+                    assert_eq!(list[0].wanted().get("content"), Some(&Plain::Str(format!("n{n}"))));
+                }
+            });
+        }
+    });
+}
+
+#[test]
+fn code_has_no_clock_no_files_and_no_resources_outside_its_functions() {
+    for (main, want) in [
+        ("x = open(\"/etc/passwd\")", "variable `open` not found"),
+        ("import os", "parse error"),
+        ("x = file(\"/x\")", "a resource cannot be declared while the file loads"),
+        ("x = render(\"a.j2\", {})", "a template cannot be rendered while the file loads"),
+        ("def resources(config):\n    run(\"x\")", "only `deploy()` can queue operations"),
+        ("def resources(config):\n    while True: pass", "parse error"),
+    ] {
+        let found = declared(main, "").expect_err(main);
+        assert!(found.contains(want) && found.contains("  at modules/app/code/main.star:"), "{main}\n{found}");
+    }
+}
+/// Both once ended the process: the stack ran out.
+#[test]
+fn code_and_values_nested_too_deep_are_refused() {
+    let brackets = format!("x = {}{}", "[".repeat(10_000), "]".repeat(10_000));
+    assert!(declared(&brackets, "").expect_err("code").contains("its code is nested too deep"));
+    let main = "def resources(config):\n    x = []\n    for i in range(100000): x = [x]\n    return file(\"/x\", content = json.encode(x))";
+    assert!(declared(main, "").expect_err("value").contains("nested deeper than 64 levels"));
+}
+
+#[test]
+fn json_goes_both_ways() {
+    let main = "def resources(config):\n    a = json.decode('{\"b\": [1, null]}')\n    return file(\"/x\", content = json.encode({\"x\": a.b, \"s\": struct(t = True)}))";
+    let found = declared(main, "").expect("resources");
+    assert_eq!(found[0].1.get("content").and_then(Plain::as_str), Some("{\"x\":[1,null],\"s\":{\"t\":true}}"));
+}
+
+proptest::proptest! {
+    #![proptest_config(proptest::prelude::ProptestConfig { cases: 64, ..Default::default() })]
+
+    /// Whatever a module's files hold, the answer is a value or a problem.
+    #[test]
+    fn no_text_makes_the_room_panic(text in "[a-z0-9 \\n\\[\\](){}%\"'=:,.+#|é-]{0,60}") {
+        let _ = declared(&text, "");
+        let _ = declared(&format!("def resources(config):\n    return file(\"/x\", content = {text})"), "");
+        let files = Memory::of([("code/config.star", format!("Config = schema(a = {text})").as_str()), ("templates/t.j2", &text)]);
+        let module = module(files);
+        let _ = config(&module, "a: 1");
+        let _ = module.compile();
+        let files = Memory::of([("templates/t.j2", format!("{{{{ {text} }}}}{{% {text} %}}").as_str())]);
+        let _ = crate::module::template::Templates::new("app", files).render("t.j2", &Plain::map());
+    }
+}
+
+/// A file on disk stands for itself where it is large: its bytes are never held.
+#[test]
+fn a_large_source_is_streamed_from_where_it_lies() {
+    use crate::base::Problem;
+    use crate::module::Files;
+    use std::path::PathBuf;
+    use std::sync::Arc;
+
+    struct OnDisk(Arc<Memory>, PathBuf);
+    impl Files for OnDisk {
+        fn read(&self, path: &str) -> Result<Option<Arc<[u8]>>, Problem> {
+            assert_ne!(path, "files/big", "it must not be read whole");
+            self.0.read(path)
+        }
+        fn walk(&self, folder: &str) -> Result<Vec<String>, Problem> {
+            self.0.walk(folder)
+        }
+        fn shown(&self, path: &str) -> PathBuf {
+            self.0.shown(path)
+        }
+        fn real_path(&self, path: &str) -> Option<PathBuf> {
+            (path == "files/big").then(|| self.1.clone())
+        }
+    }
+
+    let folder = tempfile::tempdir().expect("folder");
+    let big = folder.path().join("big");
+    let bytes = vec![7; (1 << 20) + 1];
+    std::fs::write(&big, &bytes).expect("written");
+    let memory = Memory::of([("code/main.star", "def resources(config): return file(\"/x\", source = \"big\")")]);
+    let files = Arc::new(OnDisk(memory, big));
+    let module = crate::module::Module::load("app", files, None);
+    let found = module.resources(&config(&module, "").expect("config")).map_err(|p| told(&p)).expect("resources");
+    let sha256 = crate::base::digest::sha256(&bytes);
+    assert_eq!(found[0].wanted().get("sha256").and_then(Plain::as_str), Some(sha256.as_str()));
+    assert!(module.signature().expect("signature").starts_with("sha256:"));
 }

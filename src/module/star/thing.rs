@@ -143,7 +143,7 @@ fn content<'v>(kind: &str, args: &mut Arguments<'v>, here: &Here<'v, '_>) -> Res
     }
     let Some(template) = template else { return Ok(None) };
     let vars = match vars.filter(|v| !v.is_none()) {
-        None => context.config().plain.clone(),
+        None => Plain::clone(&context.config().plain),
         Some(value) => to_plain(value).map_err(|found| args.problem(format_args!("`vars` cannot be {found}")))?,
     };
     let text = context.render(&template, vars).map_err(|p| at(p, args))?;

@@ -6,6 +6,7 @@ use crate::base::Plain;
 use starlark::values::dict::AllocDict;
 use starlark::values::float::StarlarkFloat;
 use starlark::values::list::{AllocList, ListRef};
+use starlark::values::structs::StructRef;
 use starlark::values::tuple::TupleRef;
 use starlark::values::{Heap, UnpackValue, Value, ValueLike};
 
@@ -70,6 +71,13 @@ fn read(value: Value, depth: usize) -> Result<Plain, String> {
                 None => return Err(format!("a mapping whose key {} is no string", key.to_repr())),
             };
             out.set(key, read(item, depth - 1)?);
+        }
+        return Ok(out);
+    }
+    if let Some(fields) = StructRef::from_value(value) {
+        let mut out = Plain::map();
+        for (key, item) in fields.iter() {
+            out.set(key.as_str(), read(item, depth - 1)?);
         }
         return Ok(out);
     }

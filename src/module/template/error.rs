@@ -10,6 +10,7 @@ pub fn problem(module: &str, sources: &Sources, error: &Error, vars: &Plain) -> 
     // The innermost error with a line is where the author has to look.
     let inner = chain.iter().rev().find(|e| e.line().is_some()).copied().unwrap_or(error);
     let name = undefined(inner).or_else(|| chain.iter().find_map(|e| undefined(e)));
+    let name = name.or_else(|| expression(sources, inner));
     let words = match &name {
         Some(name) => format!("`{name}` is undefined"),
         None => words(chain.last().copied().unwrap_or(error)),
@@ -18,6 +19,8 @@ pub fn problem(module: &str, sources: &Sources, error: &Error, vars: &Plain) -> 
     problem.place = place(sources, inner, name.as_deref());
     if let Some(name) = &name {
         problem = known(problem, name, vars);
+    } else if let Some(remedy) = chain.iter().find_map(|e| remedy(e)) {
+        problem = problem.help(remedy);
     }
     for outer in chain.iter().take_while(|e| !std::ptr::eq(**e, inner)) {
         if let Some(at) = place(sources, outer, None) {
@@ -46,13 +49,44 @@ fn undefined(error: &Error) -> Option<String> {
     detail.get(start + 1..end).map(str::to_owned)
 }
 
+/// The same from the source, where a filter met something undefined: what stands before it.
+fn expression(sources: &Sources, error: &Error) -> Option<String> {
+    if error.kind() != ErrorKind::UndefinedError || error.detail().is_some() {
+        return None;
+    }
+    let text = sources.get(error.name()?)?.text();
+    let source = text.get(error.range()?)?;
+    let before = source.split('|').next()?.trim();
+    (!before.is_empty() && !before.contains('\n')).then(|| before.to_owned())
+}
+
 fn words(error: &Error) -> String {
     let detail = error.detail().unwrap_or_default();
     match (error.kind(), detail) {
         (ErrorKind::OutOfFuel, _) => "it runs without end".to_owned(),
         (kind, "") => kind.to_string(),
-        (ErrorKind::UndefinedError, detail) => format!("undefined value: {detail}"),
+        (ErrorKind::UnknownFilter, detail) => match detail.strip_prefix("filter ").and_then(|d| d.split_once(" is ")) {
+            Some((name, _)) => format!("there is no filter `{name}`"),
+            None => detail.to_owned(),
+        },
+        (ErrorKind::UnknownFunction, detail) => match detail.split_once(" is unknown") {
+            Some((name, _)) => format!("there is no function `{name}`"),
+            None => detail.to_owned(),
+        },
         (_, detail) => detail.to_owned(),
+    }
+}
+
+/// What to write instead of something that Jinja2 has and this engine has not.
+fn remedy(error: &Error) -> Option<&'static str> {
+    let detail = error.detail()?;
+    let changes = [" append", " extend", " update", " insert", " pop", " remove"];
+    match error.kind() {
+        ErrorKind::UnknownMethod if changes.iter().any(|method| detail.ends_with(method)) => {
+            Some("a template changes no list or mapping: build it in `resources()`, or add lists with `+`")
+        }
+        _ if detail.contains("use % operator on unsupported types string") => Some("write `'…' | format(…)`"),
+        _ => None,
     }
 }
 
@@ -78,10 +112,26 @@ fn place(sources: &Sources, error: &Error, name: Option<&str>) -> Option<Place> 
 /// Names the keys that exist where the undefined one was looked for.
 fn known(problem: Problem, name: &str, vars: &Plain) -> Problem {
     let whole = if vars.get("config").is_none() { name.strip_prefix("config.") } else { None };
-    let steps: Vec<&str> = whole.unwrap_or(name).split('.').collect();
+    let steps = steps(whole.unwrap_or(name));
     let mut here = vars;
     for step in &steps {
-        let Some(map) = here.as_map() else { return problem };
+        let map = match here {
+            Plain::Map(map) => map,
+            Plain::List(list) => match step.parse::<usize>().ok().and_then(|at| list.get(at)) {
+                Some(next) => {
+                    here = next;
+                    continue;
+                }
+                None if step.parse::<usize>().is_ok() => {
+                    return problem.expected(match list.len() {
+                        0 => "expected no index: the list is empty".to_owned(),
+                        length => format!("expected an index below {length}"),
+                    });
+                }
+                None => return problem,
+            },
+            _ => return problem,
+        };
         if let Some(next) = map.get(*step) {
             here = next;
             continue;
@@ -98,4 +148,9 @@ fn known(problem: Problem, name: &str, vars: &Plain) -> Problem {
         };
     }
     problem
+}
+
+/// `a.b['c'][0]` as the keys a, b, c, 0.
+fn steps(name: &str) -> Vec<&str> {
+    name.split(['.', '[']).map(|step| step.trim_end_matches(']').trim_matches(['\'', '"'])).collect()
 }

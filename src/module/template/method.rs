@@ -1,6 +1,6 @@
 //! Methods of Python's types that templates use.
 
-use minijinja::value::{Value, ValueKind};
+use minijinja::value::{Tuple, Value, ValueKind};
 use minijinja::{Error, ErrorKind, State};
 
 /// A result of `ljust` and its like may not be longer than this.
@@ -27,12 +27,12 @@ fn string(text: &str, method: &str, args: &[Value]) -> Option<Result<Value, Erro
         "removeprefix" => word(args).map(|w| text.strip_prefix(&w).unwrap_or(text).into()),
         "removesuffix" => word(args).map(|w| text.strip_suffix(&w).unwrap_or(text).into()),
         "partition" => word(args).map(|w| match text.split_once(&w) {
-            Some((before, after)) => words([before, &w, after]),
-            None => words([text, "", ""]),
+            Some((before, after)) => three(before, &w, after),
+            None => three(text, "", ""),
         }),
         "rpartition" => word(args).map(|w| match text.rsplit_once(&w) {
-            Some((before, after)) => words([before, &w, after]),
-            None => words(["", "", text]),
+            Some((before, after)) => three(before, &w, after),
+            None => three("", "", text),
         }),
         "rsplit" => rsplit(text, args),
         _ => return None,
@@ -43,6 +43,11 @@ fn string(text: &str, method: &str, args: &[Value]) -> Option<Result<Value, Erro
 /// A list of texts.
 fn words<'a>(parts: impl IntoIterator<Item = &'a str>) -> Value {
     Value::from(parts.into_iter().map(Value::from).collect::<Vec<Value>>())
+}
+
+/// A tuple of three texts.
+fn three(a: &str, b: &str, c: &str) -> Value {
+    Value::from(Tuple::from([a, b, c].map(Value::from)))
 }
 
 fn wrong(text: &'static str) -> Error {

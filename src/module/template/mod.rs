@@ -3,6 +3,7 @@
 //! Strict: an undefined name is an error. `trim_blocks`, `lstrip_blocks` and `keep_trailing_newline` are on, CRLF
 //! becomes LF, nothing is escaped. Where minijinja and Jinja2 differ, this room follows Jinja2 as far as it can.
 
+mod cycler;
 mod error;
 mod filter;
 mod json;
@@ -147,10 +148,11 @@ fn environment(space: Space) -> Environment<'static> {
     }
     environment.set_unknown_method_callback(method::call);
     environment.set_formatter(|out, state, value| {
-        if value.kind() == ValueKind::Number && !value.is_integer() {
-            if let Ok(x) = f64::try_from(value.clone()) {
-                return out.write_str(&number::repr(x)).map_err(minijinja::Error::from);
-            }
+        if value.kind() == ValueKind::Seq {
+            filter::defined(value)?;
+        }
+        if let Some(x) = number::fraction(value) {
+            return out.write_str(&number::repr(x)).map_err(minijinja::Error::from);
         }
         minijinja::escape_formatter(out, state, value)
     });

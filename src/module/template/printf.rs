@@ -32,10 +32,7 @@ pub fn format(pattern: &str, args: &[Value], names: impl Fn(&str) -> Option<Valu
             flags.push(flag);
         }
         let width = digits(&mut chars).unwrap_or(0);
-        let precision = match chars.next_if_eq(&'.') {
-            Some(_) => Some(digits(&mut chars).unwrap_or(0)),
-            None => None,
-        };
+        let precision = chars.next_if_eq(&'.').map(|_| digits(&mut chars).unwrap_or(0));
         if width > WIDEST || precision.is_some_and(|n| n > WIDEST) {
             return Err(wrong("the width in the format is too large".to_owned()));
         }

@@ -89,9 +89,44 @@ fn what_differs_between_the_engines_is_as_in_jinja2() {
         ("{{ '<&>' }}", "{}", "<&>"),
         ("{{ config.a }}", "a: 1", "1"),
         ("{{ 'a.b.c'.rsplit('.', 1) }}", "{}", "['a.b', 'c']"),
+        (
+            "{{ 'x' | int }} {{ 'x' | int(7) }} {{ '0x1f' | int(0, 16) }} {{ 3.9 | int }} {{ '42' | int }}",
+            "{}",
+            "0 7 31 3 42",
+        ),
+        ("{{ 'x' | float }} {{ '1.5' | float }} {{ 'x' | float(2) }}", "{}", "0.0 1.5 2"),
+        ("{{ 'foo bar baz qux' | truncate(9) }}|{{ 'foo bar baz qux' | truncate(9, true) }}", "{}", "foo...|foo ba..."),
+        (
+            "{{ 'foo bar baz qux' | truncate(11, false, '...', 0) }}|{{ 'foo bar baz' | truncate(9, leeway=2) }}",
+            "{}",
+            "foo bar...|foo bar baz",
+        ),
+        ("{% set c = cycler('a', 'b') %}{{ c.next() }}{{ c.next() }}{{ c.current }}{{ c.next() }}", "{}", "abaa"),
+        ("{{ x | string }}", "x: 1.0e20", "1e+20"),
         ("{{ \"it's\" | quote }}", "{}", r"'it'\''s'"),
     ] {
         assert_eq!(rendered(template, vars).as_deref(), Ok(want), "{template}");
+    }
+}
+
+/// Each case: a template, and words of the report.
+#[test]
+fn errors_say_what_would_do() {
+    for (template, want) in [
+        ("{{ '%s' % a.b }}", "help: write `'…' | format(…)`"),
+        ("{{ c.append(1) }}", "help: a template changes no list or mapping: build it in `resources()`"),
+        ("{{ a['c'] }}", "`a['c']` is undefined\n  at modules/app/templates/t.j2:1:4\n  expected `b`\n"),
+        ("{{ c[5] }}", "`c[5]` is undefined\n  at modules/app/templates/t.j2:1:4\n  expected an index below 2\n"),
+        ("{{ c[0].x }}", "`c[0].x` is undefined"),
+        ("{{ c | nofilter }}", "there is no filter `nofilter`\n"),
+        ("{{ nothing() }}", "there is no function `nothing`\n"),
+        (
+            "{{ config.d }}",
+            "`config.d` is undefined\n  at modules/app/templates/t.j2:1:4\n  expected one of `a`, `c`\n",
+        ),
+    ] {
+        let found = rendered(template, "{a: {b: 1}, c: [1, 2]}").expect_err(template);
+        assert!(found.contains(want), "{template}\n{found}");
     }
 }
 
@@ -127,4 +162,26 @@ fn a_missing_template_is_named_with_the_nearest() {
 fn an_error_never_shows_the_values_that_the_template_was_given() {
     let found = rendered("{{ key | int }} {{ nothing }}", "{key: hunter22, other: s3cret99}").expect_err("fails");
     assert!(!found.contains("hunter22") && !found.contains("s3cret99"), "{found}");
+}
+
+/// `tests/templates/jinja2.json` holds what Jinja2 itself made of each template.
+#[test]
+fn templates_come_out_as_jinja2_renders_them() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/templates/jinja2.json");
+    let corpus = Plain::from_json(&std::fs::read_to_string(path).expect("corpus")).expect("json");
+    let variables = corpus.get("variables").expect("variables");
+    let cases = corpus.get("cases").and_then(Plain::as_list).expect("cases");
+    assert!(cases.len() > 80);
+    let mut differ = Vec::new();
+    for case in cases {
+        let template = case.get("template").and_then(Plain::as_str).expect("template");
+        let templates = Templates::new("app", Memory::of([("templates/t.j2", template)]));
+        let found = templates.render("t.j2", variables).map_err(|p| told(&vec![p]));
+        match (case.get("want").and_then(Plain::as_str), found) {
+            (Some(want), Ok(found)) if want == found => {}
+            (None, Err(_)) => {}
+            (want, found) => differ.push(format!("{template}\n  wanted {want:?}\n  found {found:?}")),
+        }
+    }
+    assert!(differ.is_empty(), "{}", differ.join("\n"));
 }

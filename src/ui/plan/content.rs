@@ -6,15 +6,15 @@ use crate::ui::Paint;
 use crate::ui::text::{self, count};
 use similar::ChangeTag;
 
-/// How many lines of one diff are shown. The form for programs shows all.
-const LINES: usize = 100;
+/// How many lines of one diff are shown on a screen.
+pub const LINES: usize = 100;
 /// How many lines that stay the same are shown around a change.
 const CONTEXT: usize = 3;
 
 /// Renders the diff, indented below its operation. The texts are masked before they are compared, so that a secret
 /// shows as its digest and a changed one as two digests.
-pub fn render(diff: &TextDiff, mask: &Mask, paint: Paint) -> String {
-    let (before, after) = (mask.apply(&diff.before), mask.apply(&diff.after));
+pub fn render(limit: usize, diff: &TextDiff, mask: &Mask, paint: Paint) -> String {
+    let (before, after) = diff.covered(mask);
     let compared = similar::TextDiff::from_lines(&before, &after);
     let mut lines = Vec::new();
     for hunk in compared.unified_diff().context_radius(CONTEXT).iter_hunks() {
@@ -33,10 +33,10 @@ pub fn render(diff: &TextDiff, mask: &Mask, paint: Paint) -> String {
             }
         }
     }
-    let hidden = lines.len().saturating_sub(LINES);
+    let hidden = lines.len().saturating_sub(limit);
     if hidden > 1 {
-        lines.truncate(LINES);
-        lines.push(paint.quiet(&format!("… {}, all of them with --output json", count(hidden, "more line"))));
+        lines.truncate(limit);
+        lines.push(paint.quiet(&format!("… {}; a pipe shows all", count(hidden, "more line"))));
     }
     lines.iter().map(|line| format!("      {line}").trim_end().to_owned() + "\n").collect()
 }

@@ -3,8 +3,8 @@
 
 mod content;
 
+use super::Paint;
 use super::text::{self, count};
-use super::{Paint, problem};
 use crate::base::Mask;
 use crate::plan::{NodePlan, Operation, Plan};
 use crate::resource::{Attribute, Verb};
@@ -14,18 +14,29 @@ const NAMES: usize = 60;
 /// Headings are broken before this column.
 const WIDTH: usize = 78;
 
-/// Renders the whole plan and a summary line. What `mask` knows never shows.
+/// Renders the whole plan and a summary line. What `mask` knows never shows. Why a node could not be planned is told
+/// with the other problems, at the end of the run.
 pub fn render(plan: &Plan, mask: &Mask, paint: Paint) -> String {
+    // A screen forgets what has left it; whoever reads from a pipe wants all.
+    let lines = if super::columns().is_some() { content::LINES } else { usize::MAX };
+    render_in(lines, plan, mask, paint)
+}
+
+/// Renders the plan with so many lines of each content.
+fn render_in(lines: usize, plan: &Plan, mask: &Mask, paint: Paint) -> String {
     let mut out = String::new();
-    for group in groups(plan, mask, paint) {
-        out.push_str(&heading(&group.nodes, paint));
+    for group in groups(lines, plan, mask, paint) {
+        out.push_str(&wrapped("", &group.nodes, paint));
         out.push_str(&group.body);
         out.push('\n');
     }
-    let nothing: Vec<&str> = names(plan, |node| node.operations.is_empty() && node.problems.is_empty());
-    if !nothing.is_empty() {
-        out.push_str(&wrapped("nothing to do: ", &nothing, paint));
-        out.push('\n');
+    let nothing = names(plan, |node| node.operations.is_empty() && node.problems.is_empty());
+    let stuck = names(plan, |node| !node.problems.is_empty());
+    for (lead, nodes) in [("nothing to do: ", nothing), ("could not be planned: ", stuck)] {
+        if !nodes.is_empty() {
+            out.push_str(&wrapped(lead, &nodes, paint));
+            out.push('\n');
+        }
     }
     out.push_str(&format!("{}\n", summary(plan)));
     out
@@ -63,10 +74,10 @@ struct Group<'a> {
     body: String,
 }
 
-fn groups<'a>(plan: &'a Plan, mask: &Mask, paint: Paint) -> Vec<Group<'a>> {
+fn groups<'a>(lines: usize, plan: &'a Plan, mask: &Mask, paint: Paint) -> Vec<Group<'a>> {
     let mut groups: Vec<Group> = Vec::new();
-    for node in plan.nodes.iter().filter(|node| !node.operations.is_empty() || shows(node)) {
-        let body = body(node, mask, paint);
+    for node in plan.nodes.iter().filter(|node| !node.operations.is_empty()) {
+        let body: String = node.operations.iter().map(|operation| one(lines, operation, mask, paint)).collect();
         match groups.iter_mut().find(|group| group.body == body) {
             Some(group) => group.nodes.push(&node.node),
             None => groups.push(Group { nodes: vec![&node.node], body }),
@@ -75,20 +86,12 @@ fn groups<'a>(plan: &'a Plan, mask: &Mask, paint: Paint) -> Vec<Group<'a>> {
     groups
 }
 
-fn shows(node: &NodePlan) -> bool {
-    !node.problems.is_empty() || !node.warnings.is_empty()
-}
-
 fn names(plan: &Plan, of: impl Fn(&NodePlan) -> bool) -> Vec<&str> {
     plan.nodes.iter().filter(|node| of(node)).map(|node| node.node.as_str()).collect()
 }
 
 fn operations(plan: &Plan) -> impl Iterator<Item = &Operation> {
     plan.nodes.iter().flat_map(|node| &node.operations)
-}
-
-fn heading(nodes: &[&str], paint: Paint) -> String {
-    wrapped("", nodes, paint)
 }
 
 /// `<lead>a, b, c (3 nodes)`, broken between names.
@@ -117,20 +120,8 @@ fn wrapped(lead: &str, nodes: &[&str], paint: Paint) -> String {
     lines.iter().map(|line| paint.heading(line) + "\n").collect()
 }
 
-fn body(node: &NodePlan, mask: &Mask, paint: Paint) -> String {
-    let mut out = String::new();
-    for operation in &node.operations {
-        out.push_str(&one(operation, mask, paint));
-    }
-    for found in node.warnings.iter().chain(&node.problems) {
-        let shown = problem::render(found, mask, paint);
-        out.push_str(&shown.lines().map(|line| format!("  {line}\n")).collect::<String>());
-    }
-    out
-}
-
 /// One operation: its line, what differs, and what there is to know about it.
-fn one(op: &Operation, mask: &Mask, paint: Paint) -> String {
+fn one(lines: usize, op: &Operation, mask: &Mask, paint: Paint) -> String {
     let show = |text: &str| text::clean(&mask.apply(text));
     let title = show(&op.title);
     let head = match op.verb {
@@ -150,7 +141,7 @@ fn one(op: &Operation, mask: &Mask, paint: Paint) -> String {
         out.push_str(&values(attribute, names, mask, paint));
     }
     if let Some(diff) = &op.diff.text {
-        out.push_str(&content::render(diff, mask, paint));
+        out.push_str(&content::render(lines, diff, mask, paint));
     }
     let mut remark = |label: &str, words: &str| {
         out.push_str(&format!("      {} {}\n", paint.quiet(&format!("{label}:")), show(words)));

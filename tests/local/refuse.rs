@@ -1,0 +1,136 @@
+//! What fails a run, and what is left then.
+
+use crate::room::{NODE, Room};
+use serde_json::json;
+use std::fs;
+
+#[test]
+fn nothing_runs_after_a_failed_operation_and_the_record_is_there() {
+    let room = Room::new(&["first", "second"]);
+    room.module(
+        "first",
+        "",
+        r#"
+def resources(config):
+    return [
+        file("@/before", content = "before"),
+        command("middle", run = "echo to stdout; echo it broke >&2; exit 3", unless = "false"),
+        file("@/after", content = "after"),
+    ]
+"#,
+    );
+    room.module("second", "", "def resources(config):\n    return [file(\"@/other\", content = \"other\")]\n");
+    let failed = room.apply(&["--confirm"]).expect(1);
+    assert_eq!(
+        (room.there("before"), room.there("after"), room.there("other")),
+        ("before".into(), "none".into(), "none".into())
+    );
+    for words in [
+        "suil: node `here.example.com`: operation 2 of 4, `run middle`, failed\n",
+        "--> modules/first/code/main.star:5:9",
+        "note: here.example.com: it broke",
+        "help: mend the cause",
+    ] {
+        assert!(failed.stderr.contains(words), "{words} in\n{}", failed.stderr);
+    }
+    assert!(failed.stdout.contains("here.example.com  failed  1 of 4 operations"), "{}", failed.stdout);
+    assert_eq!(room.performed().len(), 2, "{:?}", room.performed());
+    let summary = room.yaml(".runs/latest/summary.yaml")["nodes"][NODE].clone();
+    assert_eq!(
+        (summary["outcome"].clone(), summary["operations"].clone(), summary["planned"].clone()),
+        (json!("failed"), json!(1), json!(4))
+    );
+    let facts = room.yaml(&format!("facts/{NODE}/first.yaml"));
+    assert!(facts["facts"]["files"][room.node().join("before").to_str().expect("UTF-8")].is_string(), "{facts}");
+    assert!(facts["signature"].is_null(), "it was not applied: {facts}");
+}
+
+#[test]
+fn what_check_finds_fails_the_run() {
+    let room = Room::new(&["demo"]);
+    room.module(
+        "demo",
+        "",
+        r#"
+def resources(config):
+    return [file("@/f", content = "f")]
+
+def check(config, facts):
+    return ["the moon is full"]
+"#,
+    );
+    for _ in 0..2 {
+        let failed = room.apply(&["--confirm"]).expect(1);
+        assert!(failed.stderr.contains("the moon is full"), "{}", failed.stderr);
+        assert_eq!(room.outcome(), "failed");
+    }
+    assert_eq!(room.there("f"), "f");
+}
+
+#[test]
+fn drift_after_an_apply_fails_the_run() {
+    let room = Room::new(&["demo"]);
+    room.module(
+        "demo",
+        "",
+        r#"
+def resources(config):
+    conf = file("@/f", content = "f\n")
+    return [conf, command("reset", run = "echo g >@/f", triggered_by = [conf])]
+"#,
+    );
+    let failed = room.apply(&["--confirm"]).expect(1);
+    assert!(failed.stderr.contains("drifted: `file "), "{}", failed.stderr);
+    assert!(failed.stderr.contains("modules/demo/code/main.star:3:"), "{}", failed.stderr);
+    assert_eq!(room.outcome(), "failed");
+}
+
+#[test]
+fn two_modules_that_claim_one_path_differently_fail_with_both_places() {
+    let room = Room::new(&["one", "two"]);
+    for name in ["one", "two"] {
+        let main = format!("def resources(config):\n    return [file(\"@/f\", content = \"{name}\")]\n");
+        room.module(name, "", &main);
+    }
+    let failed = room.apply(&["--confirm"]).expect(1);
+    for words in ["`one`", "`two`", "modules/one/code/main.star:2:", "modules/two/code/main.star:2:"] {
+        assert!(failed.stderr.contains(words), "{words} in\n{}", failed.stderr);
+    }
+    assert_eq!(room.there("f"), "none");
+    room.module("two", "", "def resources(config):\n    return [file(\"@/f\", content = \"one\")]\n");
+    room.apply(&["--confirm"]).expect(0);
+    assert_eq!(room.there("f"), "one");
+}
+
+#[test]
+fn without_a_terminal_nothing_is_asked_and_nothing_is_changed() {
+    let room = Room::new(&["demo"]);
+    room.module("demo", "", "def resources(config):\n    return [file(\"@/f\", content = \"f\")]\n");
+    let refused = room.apply(&[]);
+    assert_ne!(refused.status, 0, "{refused:?}");
+    assert!(refused.stderr.contains("--confirm") && refused.stderr.contains("--dry-run"), "{}", refused.stderr);
+    let alone = room.suil(&[]);
+    assert_ne!(alone.status, 0, "{alone:?}");
+    assert!(alone.stderr.contains("suil apply --role"), "{}", alone.stderr);
+    assert_eq!(room.there("f"), "none");
+    assert!(!room.path().join(".runs").exists());
+}
+
+#[test]
+fn a_selection_of_nothing_is_refused() {
+    let room = Room::new(&["demo"]);
+    room.module("demo", "", "def resources(config):\n    return []\n");
+    room.suil(&["apply", "--confirm"]).expect(64);
+    let unknown = room.suil(&["apply", "--confirm", "--role", "dmeo"]).expect(64);
+    assert!(unknown.stderr.contains("did you mean `demo`"), "{}", unknown.stderr);
+}
+
+#[test]
+fn a_file_that_cannot_be_written_is_said_in_the_nodes_words() {
+    let room = Room::new(&["demo"]);
+    room.module("demo", "", "def resources(config):\n    return [file(\"/proc/version\", content = \"f\")]\n");
+    let failed = room.apply(&["--confirm"]).expect(1);
+    assert!(failed.stderr.contains("/proc/version"), "{}", failed.stderr);
+    assert!(!failed.stderr.contains("os error"), "{}", failed.stderr);
+    assert!(fs::read_dir(room.path().join(".runs")).expect("a record").count() > 0);
+}

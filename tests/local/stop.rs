@@ -1,0 +1,59 @@
+//! Ctrl-C.
+
+use crate::room::{Ran, Room, until};
+use rustix::process::{Pid, Signal, kill_process};
+use std::process::Child;
+
+fn room() -> Room {
+    let room = Room::new(&["demo"]);
+    room.module(
+        "demo",
+        "",
+        r#"
+def resources(config):
+    return [
+        file("@/before", content = "before"),
+        command("slow", run = "touch @/begun; sleep 1.5; touch @/ended", creates = "@/ended"),
+        file("@/after", content = "after"),
+    ]
+"#,
+    );
+    room
+}
+
+fn interrupt(child: &Child) {
+    let pid = Pid::from_raw(child.id().try_into().expect("a number")).expect("a process");
+    kill_process(pid, Signal::INT).expect("a signal");
+}
+
+#[test]
+fn the_first_one_finishes_the_operation_in_flight_and_exits_130() {
+    let room = room();
+    let child = room.start(&["apply", "--role", "demo", "--confirm"]);
+    until("the slow operation begins", || room.node().join("begun").exists());
+    interrupt(&child);
+    let ran = Ran::of(child.wait_with_output().expect("an end")).expect(130);
+    assert!(room.node().join("ended").exists(), "what was in flight is finished");
+    assert_eq!(room.there("after"), "none");
+    assert!(ran.stderr.contains("stopped after 2 of 3 operations"), "{}", ran.stderr);
+    assert!(ran.stdout.contains("here.example.com"), "the node has its last line: {}", ran.stdout);
+    assert_eq!(room.performed().len(), 2);
+    room.apply(&["--confirm"]).expect(0);
+    assert_eq!((room.there("after"), room.performed().len()), ("after".into(), 1));
+}
+
+#[test]
+fn the_second_one_stops_at_once() {
+    let room = room();
+    let child = room.start(&["apply", "--role", "demo", "--confirm"]);
+    until("the slow operation begins", || room.node().join("begun").exists());
+    interrupt(&child);
+    std::thread::sleep(std::time::Duration::from_millis(100));
+    interrupt(&child);
+    let ran = Ran::of(child.wait_with_output().expect("an end")).expect(130);
+    assert!(!room.node().join("ended").exists());
+    assert_eq!(room.outcome(), "in doubt");
+    assert!(ran.stderr.contains("stopped in the middle of operation 2 of 3"), "{}", ran.stderr);
+    std::thread::sleep(std::time::Duration::from_millis(1600));
+    assert!(!room.node().join("ended").exists(), "what ran on the node was ended with its session");
+}

@@ -1,0 +1,83 @@
+//! A trigger fires once, after the last change that asks for it, and is never lost.
+
+use crate::room::{NODE, Room, until};
+
+const MAIN: &str = r#"
+def resources(config):
+    one = file("@/one", content = config.text)
+    two = file("@/two", content = config.text)
+    return [
+        one,
+        command("react", run = "cat @/one @/two | tr -d '\n' >>@/log; echo >>@/log", triggered_by = [one, two]),
+        two,
+        command("hurdle", run = "test -e @/open", unless = "test -e @/open"),
+        command("last", run = "echo last >>@/log", triggered_by = [two]),
+    ]
+"#;
+
+fn room() -> Room {
+    let room = Room::new(&["demo"]);
+    room.module("demo", "text = t.string(default = \"a\")", MAIN);
+    room
+}
+
+#[test]
+fn a_trigger_fires_once_after_the_last_change_that_asks_for_it() {
+    let room = room();
+    room.spoil("open", "");
+    room.apply(&["--confirm"]).expect(0);
+    assert_eq!(room.there("log"), "aa\nlast\n");
+    room.data("demo: {text: b}\n");
+    room.apply(&["--confirm"]).expect(0);
+    assert_eq!(room.there("log"), "aa\nlast\nbb\nlast\n");
+    room.spoil("one", "x");
+    room.apply(&["--confirm"]).expect(0);
+    assert_eq!(room.there("log"), "aa\nlast\nbb\nlast\nbb\n", "`last` waits for the other file");
+}
+
+#[test]
+fn what_a_failed_run_still_owes_is_done_by_the_next_one() {
+    let room = room();
+    let failed = room.apply(&["--confirm"]).expect(1);
+    assert!(failed.stderr.contains("`run hurdle`, failed"), "{}", failed.stderr);
+    assert_eq!(room.there("log"), "aa\n");
+    let owed = room.yaml(&format!("facts/{NODE}/demo.yaml"))["owed"].clone();
+    assert!(owed["command last"].as_str().is_some_and(|why| why.contains("write")), "{owed}");
+
+    room.spoil("open", "");
+    let dry = room.apply(&["--dry-run", "--output", "json"]).expect(0);
+    assert!(dry.stdout.contains("\"owed\": \"`"), "{}", dry.stdout);
+    room.apply(&["--confirm"]).expect(0);
+    assert_eq!(room.performed(), ["run last"]);
+    assert_eq!(room.there("log"), "aa\nlast\n");
+    assert!(room.yaml(&format!("facts/{NODE}/demo.yaml"))["owed"].is_null());
+    room.apply(&["--confirm"]).expect(0);
+    assert_eq!(room.outcome(), "nothing to do");
+}
+
+#[test]
+fn what_a_killed_run_still_owes_is_done_by_the_next_one() {
+    let room = Room::new(&["demo"]);
+    room.module(
+        "demo",
+        "",
+        r#"
+def resources(config):
+    one = file("@/one", content = "1")
+    return [
+        one,
+        command("slow", run = "touch @/begun; sleep 3", unless = "test -e @/begun"),
+        command("react", run = "echo reacted >>@/log", triggered_by = [one]),
+    ]
+"#,
+    );
+    let mut child = room.start(&["apply", "--role", "demo", "--confirm"]);
+    until("the slow operation begins", || room.node().join("begun").exists());
+    child.kill().expect("a kill");
+    child.wait().expect("an end");
+    assert_eq!((room.there("one"), room.there("log")), ("1".into(), "none".into()));
+    room.apply(&["--confirm"]).expect(0);
+    assert_eq!(room.there("log"), "reacted\n");
+    room.apply(&["--confirm"]).expect(0);
+    assert_eq!(room.outcome(), "nothing to do");
+}
