@@ -113,13 +113,13 @@ suil_stop() {
 	fi
 	# shellcheck disable=SC2086 # a list of numbers
 	kill -TERM $suil_list 2>/dev/null
-	for suil_wait in 1 1 1; do
+	for suil_wait in 0.1 0.3 0.6 1 1; do
 		suil_alive=
 		for suil_pid in $suil_list; do
 			suil_process "$suil_pid" && case $suil_line in Z*) ;; *) suil_alive="$suil_alive $suil_pid" ;; esac
 		done
 		[ -n "$suil_alive" ] || return 0
-		sleep "$suil_wait"
+		sleep "$suil_wait" 2>/dev/null || sleep 1
 	done
 	# shellcheck disable=SC2086
 	kill -KILL $suil_alive 2>/dev/null

@@ -210,13 +210,13 @@ async fn a_collector_that_hangs_spoils_only_its_own_facts() {
 }
 
 #[tokio::test]
-async fn a_large_file_arrives_verified_at_link_speed() {
+async fn a_large_file_is_streamed_and_arrives_verified() {
     let place = tempfile::tempdir().expect("folder");
     let source = place.path().join("source");
-    let mut bytes = vec![0_u8; 200 * 1024 * 1024];
-    bytes.iter_mut().enumerate().for_each(|(n, b)| *b = (n / 4096 * 7 + n) as u8);
-    std::fs::write(&source, &bytes).expect("written");
-    drop(bytes);
+    let mut file = std::fs::File::create(&source).expect("file");
+    for n in 0..32_u8 {
+        std::io::Write::write_all(&mut file, &[n; 1_000_003]).expect("written");
+    }
     let (size, sha256) = suil::base::digest::sha256_of(std::fs::File::open(&source).expect("file")).expect("digest");
     let mut session = open(&[]).await;
     let to = place.path().join("to");
@@ -286,3 +286,15 @@ under_every_shell!(a_node_is_changed_by_one_session_at_a_time, session, shell, {
     next.lock("cleo@desk").await.map_err(|f| f.problem).expect("a lock that nobody holds");
     next.close().await;
 });
+
+/// The shell has a `mkdir` that makes nothing, so no folder has to be spoilt for it.
+#[tokio::test]
+async fn a_node_with_no_place_to_write_is_told_which_were_tried() {
+    let script = "read -r line; mkdir() { return 1; }; echo @@SHELL; read -r n; \
+                  p=$(dd bs=$n count=1 iflag=fullblock 2>/dev/null); eval \"$p\"";
+    let mut target = target(&["sh", "-c", script]);
+    target.transport = Transport::Exec;
+    let failure = Session::open(&target, &Access::default()).await.err().expect("no place");
+    assert!(failure.problem.what.contains("no place for a private folder, tried: "), "{failure:?}");
+    assert!(failure.problem.what.contains("/var/lib") && failure.problem.what.contains("/tmp"), "{failure:?}");
+}

@@ -237,7 +237,9 @@ over_both_clients!(unknown_host_keys_are_learned_and_added_and_a_changed_one_is_
 });
 
 over_both_clients!(every_kind_of_node_carries_a_session, transport, {
-    for (node, users, family) in [("busybox1", &["root"][..], "alpine"), ("redhat1", &["root", "deploy"], "redhat")] {
+    for (node, users, family) in
+        [("busybox1", &["root", "deploy"][..], "alpine"), ("redhat1", &["root", "deploy"], "redhat")]
+    {
         for user in users {
             let mut session = open(&over(transport, node, user)).await;
             let probe = session.probe().expect("a probe");
@@ -436,6 +438,65 @@ async fn the_built_in_client_signs_through_the_agent_and_names_rsa_keys() {
     let failure = Session::open(&plain, &Access::default()).await.err().expect("no key");
     let text = format!("{failure:?}");
     assert!(failure.reason == Reason::Login && text.contains("transport: openssh"), "{text}");
+}
+
+#[tokio::test]
+#[ignore = "needs a fleet"]
+async fn doas_works_where_it_asks_nothing() {
+    let mut root = open(&target("debian2", "root")).await;
+    let make = "command -v doas >/dev/null || apt-get install -y -qq doas; id doer >/dev/null 2>&1 || useradd -m doer
+        mkdir -p /home/doer/.ssh; cp /root/.ssh/authorized_keys /home/doer/.ssh/; chown -R doer /home/doer";
+    root.run("make", make, Duration::from_secs(120)).await.expect("outcome");
+    let mut target = target("debian2", "doer");
+    target.raise = suil::node::Raise::Doas;
+    for (rule, works) in [("permit nopass doer as root", true), ("permit doer as root", false), ("", false)] {
+        let conf = format!("echo '{rule}' >/etc/doas.conf; chmod 600 /etc/doas.conf");
+        assert_eq!(root.run("configure", &conf, STEP).await.expect("outcome").status, 0);
+        match Session::open(&target, &Access::default()).await {
+            Ok(session) => {
+                assert!(works && session.probe().expect("a probe").root, "{rule}");
+                session.close().await;
+            }
+            Err(failure) => {
+                assert!(!works && failure.reason == Reason::Sudo, "{rule}: {failure:?}");
+                assert!(failure.problem.help.as_ref().is_some_and(|help| help.contains("nopass")), "{failure:?}");
+            }
+        }
+    }
+    root.close().await;
+}
+
+#[tokio::test]
+#[ignore = "needs a fleet"]
+async fn a_node_behind_another_is_reached_through_it() {
+    let mut target = target("debian2", "deploy");
+    let jump = over(Transport::Openssh, "debian1", "root").host;
+    target.options.push(format!(
+        "ProxyCommand=ssh -i {0}/key -o UserKnownHostsFile={0}/known_hosts -o BatchMode=yes -W %h:%p root@{jump}",
+        fleet()
+    ));
+    let mut session = open(&target).await;
+    assert_eq!(session.run("where", "hostname", STEP).await.expect("outcome").stdout, "debian2\n");
+    session.close().await;
+}
+
+#[tokio::test]
+#[ignore = "needs a fleet"]
+async fn a_login_that_never_ends_is_given_up_with_a_hint() {
+    let mut root = open(&target("debian2", "root")).await;
+    let make = "id slow >/dev/null 2>&1 || useradd -m -s /bin/bash slow
+        mkdir -p /home/slow/.ssh; cp /root/.ssh/authorized_keys /home/slow/.ssh/
+        echo 'echo asking the directory; sleep 300' >/home/slow/.bashrc; chown -R slow /home/slow";
+    root.run("make", make, STEP).await.expect("outcome");
+    root.close().await;
+    let mut access = Access::default();
+    access.limits.login = Duration::from_secs(2);
+    let mut target = target("debian2", "slow");
+    target.connect_timeout = Duration::from_secs(3);
+    let failure = Session::open(&target, &access).await.err().expect("a limit");
+    let text = format!("{failure:?}");
+    assert!(failure.reason == Reason::Limit && text.contains("no session after 5 s"), "{text}");
+    assert!(text.contains("asking the directory") && text.contains("raise the login limit"), "{text}");
 }
 
 /// Prints how long a session with a survey takes beside `ssh node true`; a measure, not a test.

@@ -2,7 +2,8 @@
 //!
 //! A fence that opens with a language and a path is written to that path; the commands of a `console` fence run in
 //! order, in one folder that holds a copy of `data-example`. In their output `…` stands for any text in a line and a
-//! line `...` for any number of lines.
+//! line `...` for any number of lines. `BLESS=1 cargo test --test readme` writes what comes into README.md: read the
+//! difference before you commit it.
 
 #![allow(clippy::disallowed_methods)]
 
@@ -37,7 +38,9 @@ fn the_readme_does_what_it_says() {
     let mut here = room.clone();
     let mut ran = 0;
     let mut wrong = Vec::new();
-    for fence in fences(&fs::read_to_string(Path::new(ROOT).join("README.md")).expect("README.md")) {
+    let readme = fs::read_to_string(Path::new(ROOT).join("README.md")).expect("README.md");
+    let mut blessed = readme.clone();
+    for fence in fences(&readme) {
         let words: Vec<&str> = fence.info.split_whitespace().collect();
         match words.as_slice() {
             ["console"] => {
@@ -51,6 +54,12 @@ fn the_readme_does_what_it_says() {
                     let found = as_root(&found.replace(&demo, "/tmp/suil-demo"), &tools);
                     if !matches(&wanted, &found.lines().map(str::to_owned).collect::<Vec<_>>()) {
                         wrong.push(format!("README.md:{}: $ {command}\n{found}", fence.line));
+                        let shown = |lines: &[String]| {
+                            let lines = lines.iter().map(|line| line.trim_end().to_owned() + "\n");
+                            format!("$ {command}\n{}", lines.collect::<String>())
+                        };
+                        let found: Vec<String> = found.lines().map(str::to_owned).collect();
+                        blessed = blessed.replacen(&shown(&wanted), &shown(&found), 1);
                     }
                 }
             }
@@ -63,8 +72,12 @@ fn the_readme_does_what_it_says() {
             _ => {}
         }
     }
+    if std::env::var_os("BLESS").is_some() {
+        fs::write(Path::new(ROOT).join("README.md"), blessed).expect("README.md");
+        return;
+    }
     assert!(ran >= 8, "only {ran} commands were found in README.md");
-    assert!(wrong.is_empty(), "README.md shows other output than this:\n\n{}", wrong.join("\n\n"));
+    assert!(wrong.is_empty(), "README.md shows other output than this (BLESS=1 writes it):\n\n{}", wrong.join("\n\n"));
 }
 
 #[test]

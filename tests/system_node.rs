@@ -60,7 +60,6 @@ impl Node {
         for (n, planned) in planned.iter().enumerate() {
             let last = n + 1 == titles_count;
             let (status, out, err) = self.run(&performed(&planned.change.action));
-            eprintln!("{number}: {}\n{}{err}", planned.change.title, String::from_utf8_lossy(&out));
             if let Some(words) = step.get("fails").and_then(Plain::as_str).filter(|_| last) {
                 assert!(!status && err.contains(words), "step {number}: {err}");
                 return;

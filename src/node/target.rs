@@ -145,7 +145,18 @@ impl Target {
         format!("{}:{}", self.host, self.port.unwrap_or(22))
     }
 
-    /// The command that a person can type to try the same by hand.
+    /// The command that a person can type to try the same: it only logs in.
+    pub fn trial(&self) -> String {
+        match self.transport {
+            Transport::Local => "/bin/sh -c true".to_owned(),
+            Transport::Exec => {
+                format!("echo true | {}", crate::base::shell::join(self.exec.iter().map(String::as_str)))
+            }
+            Transport::Openssh | Transport::Russh => format!("{} true", self.by_hand()),
+        }
+    }
+
+    /// The command that gives a person a shell on the node.
     pub fn by_hand(&self) -> String {
         let mut words = vec!["ssh".to_owned()];
         if let Some(port) = self.port {

@@ -37,7 +37,7 @@ impl Operation {
             ("diff", diff(&self.diff, mask)),
             ("command", masked(&self.action.script)),
             ("uploads", self.action.uploads.iter().map(upload).collect()),
-            ("triggered_by", self.triggered_by.iter().map(|id| Plain::from(id)).collect()),
+            ("triggered_by", self.triggered_by.iter().map(Plain::from).collect()),
             ("judged_then", Plain::from(self.judged_then.as_deref().map(&masked))),
             ("owed", Plain::from(self.owed.as_deref().map(&masked))),
             ("place", Plain::from(self.place.map(|place| place.to_string()))),

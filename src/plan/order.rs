@@ -107,7 +107,7 @@ fn fire(wants: &[Want], facts: &Facts, steps: &mut Vec<Step>) {
                 let Some(change) = resource.fire(what, facts, &present) else { continue };
                 let turn = last.map_or((m, position, 0), |last| last.max((m, position, 0)));
                 steps.push(Step {
-                    turn: (turn.0, turn.1, turn.2.max(AFTER)),
+                    turn: (turn.0, turn.1, AFTER),
                     module: m,
                     ids: vec![id],
                     change,

@@ -96,7 +96,7 @@ impl Resource for Mount {
         if (shall && !mounted) || (shall_not && mounted) {
             diff = diff.attribute("mounted", yes_no(mounted), yes_no(shall));
         }
-        if diff.attributes.is_empty() && !(force && !shall_not) {
+        if diff.attributes.is_empty() && (shall_not || !force) {
             return Ok(Vec::new());
         }
         let point = [self.name(), &escape(self.name())].map(shell::quote).join(" ");

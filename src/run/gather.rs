@@ -83,7 +83,7 @@ impl Gathered {
             Err(Missed { outcome, again }) => {
                 self.unknown.extend(again.map(|prepared| *prepared));
                 let problems = outcome.problems().into_iter().cloned().collect();
-                (Err(outcome), NodePlan { node: node.clone(), problems, ..NodePlan::default() })
+                (Err(*outcome), NodePlan { node: node.clone(), problems, ..NodePlan::default() })
             }
         };
         self.nodes.push((node, ready));
@@ -106,14 +106,14 @@ impl Gathered {
 
 /// A node that did not come to a plan.
 struct Missed {
-    outcome: Outcome,
+    outcome: Box<Outcome>,
     /// Where another try makes sense once its host key was accepted.
     again: Option<Box<Prepared>>,
 }
 
 impl From<Outcome> for Missed {
     fn from(outcome: Outcome) -> Missed {
-        Missed { outcome, again: None }
+        Missed { outcome: Box::new(outcome), again: None }
     }
 }
 

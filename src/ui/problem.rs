@@ -1,8 +1,9 @@
 //! Problems as people read them: what, the line with a caret, notes, help.
 
+use super::text::count;
 use super::{Paint, text};
 use crate::base::problem::{self, Kind};
-use crate::base::{Mask, Place, Problem};
+use crate::base::{Mask, Place, Problem, Problems};
 
 /// How many columns of a source line are shown where the screen does not say; a longer one is cut around the caret.
 const SOURCE: usize = 100;

@@ -7,3 +7,4 @@ mod apply;
 mod faults;
 mod fleet;
 mod large;
+mod stock;
