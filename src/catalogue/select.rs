@@ -56,7 +56,7 @@ pub fn select(workspace: &Workspace, selection: &Selection, warnings: &mut Probl
         }
     }
     match cards.is_empty() && others && !nodes.is_empty() {
-        true => Err(Problem::usage(format!(
+        true => Err(Problem::new(format!(
             "no node matches both {} and {}",
             words("node", &selection.nodes),
             words("role", &selection.roles)
@@ -105,7 +105,7 @@ fn check_role(workspace: &Workspace, name: &str) -> Result<Option<Problem>> {
 }
 
 fn nothing(kind: &str, pattern: &str, near: Option<&str>) -> Problem {
-    let problem = Problem::usage(format!("no {kind} matches `{pattern}`"));
+    let problem = Problem::new(format!("no {kind} matches `{pattern}`"));
     match near {
         Some(near) => problem.help(format!("did you mean `{near}`?")),
         None => problem.help(format!("`suil {kind}s` lists all")),

@@ -194,7 +194,7 @@ impl Workspace {
 
     pub(super) fn no_such_node(&self, node: &str) -> Problem {
         let path = path_of(self.hierarchy.node(), node);
-        let problem = Problem::usage(format!("node `{node}` has no file `data/{path}`"));
+        let problem = Problem::new(format!("node `{node}` has no file `data/{path}`"));
         match nearest(node, self.node_names()) {
             Some(near) => problem.help(format!("did you mean `{near}`?")),
             None => problem.help("`suil nodes` lists all"),
@@ -203,7 +203,7 @@ impl Workspace {
 
     pub(super) fn no_such_role(&self, role: &str) -> Result<Problem, Problem> {
         let path = path_of(self.hierarchy.role(), role);
-        let problem = Problem::usage(format!("role `{role}` has no file `data/{path}`"));
+        let problem = Problem::new(format!("role `{role}` has no file `data/{path}`"));
         Ok(match nearest(role, self.role_names()?) {
             Some(near) => problem.help(format!("did you mean `{near}`?")),
             None => problem.help("`suil roles` lists all"),
