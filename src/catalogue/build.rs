@@ -41,8 +41,11 @@ impl Catalogue {
         let cards = select(workspace, selection, &mut warnings)?;
         let mut answers = Answers::default();
         let mut entries = Vec::with_capacity(cards.len());
-        for card in cards {
-            let Some(card) = keep(card, &mut problems) else { continue };
+        for (node, card) in cards {
+            let Some(card) = keep(card, &mut problems) else {
+                role_of_a_broken_one(workspace, &node, &mut problems);
+                continue;
+            };
             let probe = workspace.probe(&card.name).map_err(Problems::from);
             let entry = probe.and_then(|probe| one(workspace, &card, probe, &mut answers));
             entries.extend(keep(entry, &mut problems));
@@ -69,6 +72,14 @@ impl Catalogue {
             Err(at) => self.entries.insert(at, entry),
         }
         Ok(())
+    }
+}
+
+/// What is wrong in the role of a node whose own file is broken: both are told in one run, not one after the other.
+fn role_of_a_broken_one(workspace: &Workspace, node: &str, problems: &mut Problems) {
+    let Some(role) = workspace.seeming_role(node) else { return };
+    if let Some(layer) = keep(workspace.role_layer_of(&role), problems).flatten() {
+        problems.extend(layer.problems.iter().cloned());
     }
 }
 

@@ -1,6 +1,7 @@
 //! Code that runs on a node, run for real under every shell.
 
 mod actions;
+mod offered;
 mod paths;
 mod resources;
 mod shells;
