@@ -24,8 +24,11 @@ mod template;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// Where each case is tested: files and the names of the tests in them.
-const TESTED: &[(&str, &[(&str, &[&str])])] = &[
+/// A file and the names of tests in it.
+type Tests = (&'static str, &'static [&'static str]);
+
+/// Where each case is tested.
+const TESTED: &[(&str, &[Tests])] = &[
     (
         "D01-duplicate-keys",
         &[

@@ -3,7 +3,7 @@
 use super::card::Card;
 use super::entry::Entry;
 use super::files::keep;
-use super::lookup::{Answers, Found};
+use super::lookup::{Answers, Found, Read};
 use super::probe::Probe;
 use super::select::{Selection, select};
 use super::stack::Stack;
@@ -18,6 +18,8 @@ pub struct Catalogue {
     pub entries: Vec<Entry>,
     /// What is worth saying, though nothing fails because of it.
     pub warnings: Problems,
+    /// What the lookups of the entries find.
+    pub reads: Vec<Read>,
 }
 
 impl Catalogue {
@@ -50,9 +52,10 @@ impl Catalogue {
             let entry = probe.and_then(|probe| one(workspace, &card, probe, &mut answers));
             entries.extend(keep(entry, &mut problems));
         }
+        let reads = answers.reads();
         problems.append(&mut answers.problems);
         problem::sort(&mut problems);
-        Ok((Catalogue { entries, warnings }, problems))
+        Ok((Catalogue { entries, warnings, reads }, problems))
     }
 
     /// Builds the entry of one node again after a fresh probe, from the files that were already read.

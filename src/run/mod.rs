@@ -7,6 +7,7 @@ pub mod gather;
 mod link;
 pub mod outcome;
 pub mod perform;
+pub mod pool;
 pub mod prepare;
 pub mod record;
 pub mod stop;
