@@ -97,7 +97,7 @@ fn no_key() -> Vault {
 
 fn value(catalogue: &Catalogue, node: &str, path: &str) -> Plain {
     let entry = catalogue.entries.iter().find(|entry| &*entry.name == node).expect(node);
-    let value = entry.at(path).unwrap_or_else(|| panic!("{node} has no {path}"));
+    let value = entry.at(&path.split('.').collect::<Vec<_>>()).unwrap_or_else(|| panic!("{node} has no {path}"));
     suil::catalogue::public(&value, &no_key(), node, path).expect("public")
 }
 
@@ -334,7 +334,8 @@ fn an_explanation_names_every_layer_that_touched_the_key() {
     ]);
     let workspace = room.open().expect("workspace");
     let story = |key: &str| {
-        let explanation = explain(&workspace, "n", key).unwrap_or_else(|problems| panic!("{}", words(&problems)));
+        let explanation = explain(&workspace, "n", key, &mut |_, _| Ok(None))
+            .unwrap_or_else(|problems| panic!("{}", words(&problems)));
         let plain = |value: &Option<suil::data::Value>| match value {
             Some(value) => suil::catalogue::public(value, &no_key(), "n", key).expect("public").to_json_line(),
             None => "nothing".to_owned(),
@@ -361,7 +362,7 @@ fn an_explanation_names_every_layer_that_touched_the_key() {
     );
     assert_eq!(story("modules"), [r#"data/roles/r.yaml:1:1 set ["a"]"#, r#"["a"]"#].map(str::to_owned));
     assert_eq!(story("role"), [r#"data/nodes/n.yaml:1:1 set "r""#, r#""r""#].map(str::to_owned));
-    let Err(problems) = explain(&workspace, "n", "a.prot") else { panic!("no error") };
+    let Err(problems) = explain(&workspace, "n", "a.prot", &mut |_, _| Ok(None)) else { panic!("no error") };
     assert!(words(&problems).contains("did you mean `a.port`?"), "{}", words(&problems));
 }
 
