@@ -512,3 +512,22 @@ fn a_sound_workspace_has_no_problems() {
     assert_eq!(catalogue.entries.len(), 1);
     assert!(found.is_empty(), "{}", words(&found));
 }
+
+/// Facts are what a program wrote: only `true` and `false` are booleans there, and a key `n` is one.
+#[test]
+fn a_lookup_reads_facts_as_they_were_written() {
+    let room = Room::new(&[
+        ("modules/a/requires.yaml", ""),
+        ("modules/b/requires.yaml", ""),
+        ("data/roles/r.yaml", "modules: [a]\n"),
+        ("data/nodes/n.yaml", "role: r\na: {x: !LOOKUP {field: b.port.n, from: facts}}\n"),
+        ("facts/n/b.yaml", "facts:\n  port: {n: [22, no, 1.5, true, null, 'on']}\n"),
+    ]);
+    assert_eq!(value(&room.good(&all()), "n", "a.x").to_json_line(), r#"["22","no","1.5","true","on"]"#);
+    room.write("facts/n/b.yaml", "facts: [\n");
+    let found = room.bad(&all());
+    assert!(found.contains("the facts in `facts/n/b.yaml` are broken: unclosed bracket"), "{found}");
+    assert!(found.contains("`suil facts --node n` reads them again") && !found.contains("<input>"), "{found}");
+    room.write("facts/n/b.yaml", "");
+    assert!(room.bad(&all()).contains("lookup of `b.port.n` finds nothing"));
+}

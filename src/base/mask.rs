@@ -1,5 +1,6 @@
 //! Masking: the known plaintexts of a run never reach an output.
 
+use super::Plain;
 use std::sync::{Arc, RwLock};
 use zeroize::Zeroize;
 
@@ -72,6 +73,17 @@ impl Mask {
         out
     }
 
+    /// Covers every text and every key in `value`. Before it is written in any form: what a writer quotes would not be
+    /// found any more.
+    pub fn plain(&self, value: Plain) -> Plain {
+        match value {
+            Plain::Str(text) => Plain::Str(self.apply(&text)),
+            Plain::List(items) => items.into_iter().map(|item| self.plain(item)).collect(),
+            Plain::Map(map) => map.into_iter().map(|(key, item)| (self.apply(&key), self.plain(item))).collect(),
+            other => other,
+        }
+    }
+
     /// True where no plaintext is known.
     pub fn is_empty(&self) -> bool {
         self.inner.read().unwrap_or_else(|e| e.into_inner()).words.is_empty()
@@ -105,5 +117,7 @@ mod tests {
             assert!(mask.apply(text).contains("‹secret "), "{text}");
         }
         assert_eq!(mask.apply("nothing here"), "nothing here");
+        let value = Plain::from_json(r#"{"s3cr'et pass": ["1 s3cr'et pass", 2]}"#).expect("json");
+        assert!(!mask.plain(value).to_json().contains("s3cr"));
     }
 }
