@@ -2,9 +2,9 @@
 
 use super::facts::{Folder, Recorded};
 use super::link;
-use super::watch::{Event, Watch};
 use super::outcome::Outcome;
 use super::prepare::Prepared;
+use super::watch::{Event, Watch};
 use super::{Options, Setup, Stop};
 use crate::base::{Plain, Problem, Problems, problem::Kind};
 use crate::catalogue::{Catalogue, Entry, Probe, Workspace};
