@@ -86,7 +86,7 @@ over_both_clients!(a_large_upload_is_verified_and_leaves_nothing, transport, {
     let content = Content::Bytes(bytes.into());
     let uploads = vec![Upload { content: content.clone(), beside: Some("/var/tmp/big".into()) }];
     let script =
-        "mv \"$1\" /var/tmp/big; sha256sum /var/tmp/big; rm /var/tmp/big; ls -a /var/tmp | grep -c suil- || true";
+        "mv \"$1\" /var/tmp/big; sha256sum /var/tmp/big; rm /var/tmp/big; ls -a /var/tmp | grep -c '^.suil-' || true";
     let outcome = session.perform("upload", &Action { script: script.into(), uploads }, STEP).await.expect("outcome");
     assert_eq!(outcome.stdout, format!("{}  /var/tmp/big\n0\n", content.sha256()), "{}", outcome.stderr);
     let folder = session.run("look", "echo $suil_folder", STEP).await.expect("outcome").stdout;
@@ -295,7 +295,8 @@ async fn what_a_killed_session_left_is_removed_by_the_next() {
     let uploads = vec![Upload { content: Content::Bytes(vec![7; 99].into()), beside: Some("/srv/kill-target".into()) }];
     let action = Action { script: "kill -9 $$; sleep 1; echo ended".into(), uploads };
     // The job outlives the session program, and its answer still comes.
-    assert!(session.perform("break", &action, STEP).await.expect("outcome").stdout.contains("ended\n"));
+    let outcome = session.perform("break", &action, STEP).await.expect("outcome");
+    assert!(outcome.stdout.contains("ended\n"), "{outcome:?}");
     let failure = session.perform("go on", &Action::script("true"), STEP).await.expect_err("lost");
     assert!(failure.reason == Reason::Lost && failure.problem.what.contains("in the middle of go on"), "{failure:?}");
     drop(session);
@@ -464,6 +465,25 @@ async fn doas_works_where_it_asks_nothing() {
         }
     }
     root.close().await;
+}
+
+/// The one change that every administrator fears: sshd lets nobody in any more.
+#[tokio::test]
+#[ignore = "needs a fleet"]
+async fn a_change_that_shuts_the_door_is_seen_and_taken_back() {
+    let mut session = open(&target("debian2", "deploy")).await;
+    let conf = "/etc/ssh/sshd_config.d/00-shut.conf";
+    session.keep_path(conf).await.map_err(|f| f.problem).expect("kept");
+    session.keep_script("systemctl reload ssh").await.map_err(|f| f.problem).expect("kept");
+    let shut = format!("echo 'AllowUsers nobody-at-all' >{conf}; systemctl reload ssh; sleep 1");
+    assert_eq!(session.run("shut the door", &shut, STEP).await.expect("outcome").status, 0);
+    let failure = session.prove_access().await.expect_err("the door is shut");
+    let undone = session.undo().await;
+    assert_eq!(failure.reason, Reason::Login, "{failure:?}");
+    assert_eq!(undone.map_err(|f| f.problem).expect("undone").status, 0);
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    session.prove_access().await.map_err(|f| f.problem).expect("the door is open");
+    session.close().await;
 }
 
 #[tokio::test]
