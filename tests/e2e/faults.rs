@@ -30,7 +30,7 @@ fn no_half_files() {
 fn left_behind() -> String {
     on(
         "debian1",
-        "ls -A /etc/fault | grep -Ev '^([0-9]+|end)$'; ls -d /run/suil* /tmp/suil* /var/lib/suil* /run/user/*/suil* 2>/dev/null; pgrep -f '[s]uil.*session'; true",
+        "ls -A /etc/fault | grep -Ev '^([0-9]+|end)$'; ls -d /run/suil* /tmp/suil* /var/lib/suil* /run/user/*/suil* 2>/dev/null; pgrep -f 'iflag=full[b]lock'; true",
     )
 }
 

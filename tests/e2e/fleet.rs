@@ -29,6 +29,19 @@ pub fn on(node: &str, command: &str) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
+/// Waits until a node's sshd answers; panics after a minute.
+pub fn wait_for_sshd(node: &str) {
+    let address = format!("{}:22", address(node)).parse().expect("an address");
+    for _ in 0..600 {
+        let second = std::time::Duration::from_secs(1);
+        if std::net::TcpStream::connect_timeout(&address, second).is_ok() {
+            return;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(100));
+    }
+    panic!("{node} has no sshd again");
+}
+
 /// A workspace in a folder of its own.
 pub struct Workspace {
     folder: tempfile::TempDir,
