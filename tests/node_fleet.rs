@@ -82,7 +82,7 @@ async fn sudo_refusals_are_told_apart() {
 
 over_both_clients!(a_large_upload_is_verified_and_leaves_nothing, transport, {
     let mut session = open(&over(transport, "debian1", "deploy")).await;
-    let bytes: Vec<u8> = (0..5_000_000_u32).map(|n| (n * 31 >> 3) as u8).collect();
+    let bytes: Vec<u8> = (0..5_000_000_u32).map(|n| ((n * 31) >> 3) as u8).collect();
     let content = Content::Bytes(bytes.into());
     let uploads = vec![Upload { content: content.clone(), beside: Some("/var/tmp/big".into()) }];
     let script =
@@ -244,7 +244,7 @@ over_both_clients!(every_kind_of_node_carries_a_session, transport, {
             let mut session = open(&over(transport, node, user)).await;
             let probe = session.probe().expect("a probe");
             assert_eq!((probe.family.as_str(), probe.root), (family, true), "{node} {user}");
-            let bytes: Vec<u8> = (0..5_000_000_u32).map(|n| (n * 37 >> 3) as u8).collect();
+            let bytes: Vec<u8> = (0..5_000_000_u32).map(|n| ((n * 37) >> 3) as u8).collect();
             let name = "/tmp/it's \"a\"\n*name";
             let content = Content::Bytes(bytes.into());
             let uploads = vec![Upload { content: content.clone(), beside: Some(name.into()) }];
@@ -517,47 +517,4 @@ async fn a_login_that_never_ends_is_given_up_with_a_hint() {
     let text = format!("{failure:?}");
     assert!(failure.reason == Reason::Limit && text.contains("no session after 5 s"), "{text}");
     assert!(text.contains("asking the directory") && text.contains("raise the login limit"), "{text}");
-}
-
-/// Prints how long a session with a survey takes beside `ssh node true`; a measure, not a test.
-#[tokio::test]
-#[ignore = "a measure"]
-async fn measure() {
-    let access = Access::default();
-    for (name, persist, user) in
-        [("cold", 0, "root"), ("warm", 600, "root"), ("cold", 0, "deploy"), ("warm", 600, "deploy")]
-    {
-        let mut target = target("debian1", user);
-        target.persist = Duration::from_secs(persist);
-        open(&target).await.close().await;
-        for _ in 0..3 {
-            let start = suil::base::clock::instant();
-            let requests: Vec<_> =
-                (0..20).map(|n| suil::resource::Request::new("path", [format!("/etc/x{n}").as_str(), "-"])).collect();
-            let (session, _) = Session::open_with_survey(&target, &access, &requests, &[])
-                .await
-                .map_err(|f| f.problem)
-                .expect("survey");
-            let done = start.elapsed();
-            session.close().await;
-            let closed = start.elapsed();
-            eprintln!("{name} {user}: survey {done:?}, closed {closed:?}");
-        }
-    }
-    let place = tempfile::tempdir().expect("folder");
-    let source = place.path().join("source");
-    std::fs::File::create(&source).and_then(|file| file.set_len(200 << 20)).expect("written");
-    let (size, sha256) = suil::base::digest::sha256_of(std::fs::File::open(&source).expect("file")).expect("digest");
-    for transport in [Transport::Openssh, Transport::Russh] {
-        let mut session = open(&over(transport, "debian1", "root")).await;
-        let content = Content::File { path: source.clone(), size, sha256: sha256.clone() };
-        let uploads = vec![Upload { content, beside: Some("/var/tmp/large".into()) }];
-        let start = suil::base::clock::instant();
-        let action = Action { script: "true".into(), uploads };
-        session.perform("upload", &action, Duration::from_secs(100)).await.map_err(|f| f.problem).expect("outcome");
-        eprintln!("{transport:?}: 200 MiB in {:?}", start.elapsed());
-        session.close().await;
-    }
-    let status = std::fs::read_to_string("/proc/self/status").expect("status");
-    eprintln!("{:?}", status.lines().filter(|line| line.starts_with("VmHWM")).collect::<Vec<_>>());
 }
