@@ -147,7 +147,10 @@ fn a_stopped_sshd_is_reported_while_the_others_are_applied() {
     let workspace = workspace();
     // Without a master connection of an earlier run, which a stopped sshd leaves alone.
     workspace.node("debian2", &address("debian2"), "  ssh_persist: false\n");
-    on("debian2", "systemd-run -q sh -c \"sleep 12; systemctl start ssh\"; systemctl stop ssh ssh.socket 2>/dev/null; true");
+    on(
+        "debian2",
+        "systemd-run -q sh -c \"sleep 12; systemctl start ssh\"; systemctl stop ssh ssh.socket 2>/dev/null; true",
+    );
     let ran = workspace.suil(&["apply", "--role", "web", "--confirm"]).expect(1);
     assert_eq!(workspace.outcome("debian2"), "not reached");
     for node in ["debian1", "debian3", "redhat1"] {
