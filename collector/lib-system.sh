@@ -707,10 +707,13 @@ mount_remove() {
 locale_set() {
     locale_plain=$(printf %s "$1" | tr -d - | tr '[:upper:]' '[:lower:]')
     if ! locale -a 2>/dev/null | tr -d - | tr '[:upper:]' '[:lower:]' | grep -qxF -e "$locale_plain"; then
-        need locale-gen || fail "the node has no locale $1: on Debian it is made by the package locales, elsewhere it comes with a glibc-langpack"
+        need locale-gen || fail "the node knows no locale $1: on Debian it is made by the package locales, elsewhere it comes with a glibc-langpack"
         locale_charset=${1#*.}
         [ "$locale_charset" != "$1" ] || locale_charset=ISO-8859-1
         locale_line="$1 ${locale_charset%%@*}"
+        if [ -e /usr/share/i18n/SUPPORTED ] && ! grep -qxF -e "$locale_line" /usr/share/i18n/SUPPORTED; then
+            fail "the node knows no locale $1: /usr/share/i18n/SUPPORTED lists those that it can make"
+        fi
         grep -qxF -e "$locale_line" /etc/locale.gen 2>/dev/null || printf '%s\n' "$locale_line" >>/etc/locale.gen
         locale-gen >/dev/null
     fi

@@ -32,6 +32,9 @@ suil_locked=
 suil_job=
 suil_watch=
 suil_failed=
+suil_kept=0
+suil_restore=
+suil_again=
 
 # Ends however the session ends: end of input, a signal, an error.
 suil_leave() {
@@ -41,6 +44,8 @@ suil_leave() {
 		suil_stop "$suil_job" "$suil_job"
 	fi
 	[ -z "$suil_watch" ] || kill "$suil_watch" 2>/dev/null
+	# The channel is gone while operations that may have cut it are not yet proven.
+	[ -z "$suil_restore$suil_again" ] || (suil_undo) </dev/null >/dev/null 2>&1
 	eval "$suil_staged"
 	[ -z "$suil_locked" ] || rm -rf -- "$suil_locked"
 	[ -z "$suil_folder" ] || rm -rf -- "$suil_folder"
@@ -48,6 +53,38 @@ suil_leave() {
 }
 trap suil_leave EXIT
 trap 'exit 0' HUP INT TERM PIPE
+
+# suil_keep_path PATH QUOTED: keeps what is at PATH, so that suil_undo brings it back. QUOTED is PATH as sh would write it.
+suil_keep_path() {
+	suil_kept=$((suil_kept + 1))
+	if [ -e "$1" ] || [ -L "$1" ]; then
+		cp -pP -- "$1" "$suil_folder/kept-$suil_kept" || return 1
+		suil_line="cp -pP -- \"\$suil_folder/kept-$suil_kept\" $2.suil-undo && mv -f -- $2.suil-undo $2"
+	else
+		suil_line="rm -f -- $2"
+	fi
+	suil_restore="$suil_line
+$suil_restore"
+	suil_guard
+}
+
+# suil_keep_script TEXT: what suil_undo runs once the files are as they were: reload what reads them.
+suil_keep_script() {
+	suil_again="$suil_again
+$1"
+	suil_guard
+}
+
+suil_undo() {
+	eval "$suil_restore"
+	eval "$suil_again"
+}
+
+# suil_settled: the access is proven, nothing is undone any more.
+suil_settled() {
+	suil_restore=
+	suil_again=
+}
 
 # suil_take SIZE: copies exactly SIZE bytes of stdin to stdout, never a byte more.
 suil_take() {
@@ -292,7 +329,7 @@ suil_break() {
 	rm -rf -- "$suil_folder/lock"
 }
 
-# Ends a session that holds the lock and has heard nothing for five minutes: its network is gone, and sshd may not
+# Ends a session that changes its node and has heard nothing for 100 seconds: its network is gone, and sshd may not
 # notice for hours.
 suil_guard() {
 	[ -z "$suil_watch" ] || return 0
@@ -302,7 +339,7 @@ suil_guard() {
 		trap 'kill $suil_nap 2>/dev/null; exit 0' TERM
 		while [ -e "$suil_folder/alive" ]; do
 			rm -f -- "$suil_folder/alive"
-			sleep 300 &
+			sleep 100 &
 			suil_nap=$!
 			wait "$suil_nap"
 		done
@@ -372,7 +409,10 @@ while read -r suil_verb suil_size suil_token; do
 		suil_shut "$suil_token" 124
 		;;
 	ping) [ -z "$suil_watch" ] || : >"$suil_folder/alive" ;;
-	quit) exit 0 ;;
+	quit)
+		suil_settled
+		exit 0
+		;;
 	*)
 		printf '@@FATAL %s a request that the session does not know: %s\n' "$suil_nonce" "$suil_verb"
 		exit 0

@@ -298,3 +298,41 @@ async fn a_node_with_no_place_to_write_is_told_which_were_tried() {
     assert!(failure.problem.what.contains("no place for a private folder, tried: "), "{failure:?}");
     assert!(failure.problem.what.contains("/var/lib") && failure.problem.what.contains("/tmp"), "{failure:?}");
 }
+
+under_every_shell!(what_could_cut_the_access_is_taken_back, session, shell, {
+    let place = tempfile::tempdir().expect("folder");
+    let path = |name: &str| place.path().join(name).to_str().expect("text").to_owned();
+    let (old, new, seen) = (path("it's old"), path("new"), path("seen"));
+    std::fs::write(&old, "before").expect("written");
+    let change =
+        format!("echo after >{}; echo after >{}", suil::base::shell::quote(&old), suil::base::shell::quote(&new));
+    let again = format!("cat {} >{seen}", suil::base::shell::quote(&old));
+    let read = |path: &str| std::fs::read_to_string(path).ok();
+    let guard = async |session: &mut Session| {
+        for path in [&old, &new] {
+            session.keep_path(path).await.map_err(|f| f.problem).expect("kept");
+        }
+        session.keep_script(&again).await.map_err(|f| f.problem).expect("kept");
+        said(session, &change).await;
+        assert_eq!((read(&old), read(&new)), (Some("after\n".into()), Some("after\n".into())), "{shell:?}");
+    };
+    guard(&mut session).await;
+    session.prove_access().await.map_err(|f| f.problem).expect("access");
+    let undone = session.undo().await.map_err(|f| f.problem).expect("undone");
+    assert_eq!((read(&old), read(&new), undone.status), (Some("before".into()), None, 0), "{shell:?} {undone:?}");
+    assert_eq!(read(&seen), Some("before".into()), "{shell:?}: what reads the file has read it again");
+
+    guard(&mut session).await;
+    session.settled().await.map_err(|f| f.problem).expect("settled");
+    session.close().await;
+    assert_eq!(read(&old), Some("after\n".into()), "{shell:?}: what is proven stays");
+
+    let mut session = open(shell).await;
+    std::fs::write(&old, "before").expect("written");
+    std::fs::remove_file(&new).expect("removed");
+    guard(&mut session).await;
+    let folder = folder(&mut session).await;
+    drop(session);
+    assert!(gone(&folder).await, "{shell:?}");
+    assert_eq!((read(&old), read(&new)), (Some("before".into()), None), "{shell:?}: a lost channel takes it back");
+});

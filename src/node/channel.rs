@@ -26,8 +26,8 @@ struct Input {
     open: bool,
 }
 
-/// How often a session that holds the lock of its node says that it is alive; the node waits for five of these.
-const PING: Duration = Duration::from_secs(60);
+/// How often a session that changes its node says that it is alive; the node waits for five of these.
+const PING: Duration = Duration::from_secs(20);
 
 impl Channel {
     pub fn new(link: Link, scanner: Scanner) -> Channel {

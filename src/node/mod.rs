@@ -11,6 +11,7 @@ mod answer;
 mod channel;
 mod command;
 mod failure;
+mod guard;
 pub mod hostkey;
 mod link;
 mod local;

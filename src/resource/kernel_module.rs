@@ -44,7 +44,7 @@ impl Resource for KernelModule {
         let wanted = if self.present { "yes" } else { "no" };
         let mut diff = Diff::default();
         for name in ["loaded", "saved"] {
-            let found = fields.text(name).unwrap_or_default();
+            let found = fields.text(name).unwrap_or_else(|| "no".to_owned());
             if found != wanted && (name == "saved" || self.now) {
                 diff = diff.attribute(name, Some(found), Some(wanted.to_owned()));
             }

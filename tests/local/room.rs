@@ -5,9 +5,11 @@
 
 use serde_json::Value;
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
+use std::sync::OnceLock;
 use tempfile::TempDir;
 
 pub const NODE: &str = "here.example.com";
@@ -106,7 +108,7 @@ impl Room {
     }
 
     pub fn command(&self, args: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_suil"));
+        let mut command = Command::new(binary());
         command
             .args(args)
             .current_dir(self.path())
@@ -187,4 +189,22 @@ pub fn until(what: &str, mut so: impl FnMut() -> bool) {
         std::thread::sleep(std::time::Duration::from_millis(10));
     }
     panic!("not within ten seconds: {what}");
+}
+
+/// The suil that is tested. A target folder below root's home cannot be entered by nobody, so that it is copied.
+fn binary() -> &'static Path {
+    static BINARY: OnceLock<PathBuf> = OnceLock::new();
+    BINARY.get_or_init(|| {
+        let built = Path::new(env!("CARGO_BIN_EXE_suil"));
+        if !rustix::process::getuid().is_root() {
+            return built.to_owned();
+        }
+        // One name, so that runs that end badly do not fill the disk; renamed, so that no run starts half of it.
+        let copy = std::env::temp_dir().join("suil-under-test");
+        let aside = copy.with_extension(std::process::id().to_string());
+        fs::copy(built, &aside).expect("a copy of suil");
+        fs::set_permissions(&aside, fs::Permissions::from_mode(0o755)).expect("its mode");
+        fs::rename(&aside, &copy).expect("its name");
+        copy
+    })
 }
