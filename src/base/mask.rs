@@ -1,5 +1,6 @@
 //! Masking: the known plaintexts of a run never reach an output.
 
+use super::Plain;
 use std::sync::{Arc, RwLock};
 use zeroize::Zeroize;
 
@@ -70,6 +71,17 @@ impl Mask {
             }
         }
         out
+    }
+
+    /// Returns `value` with every known plaintext covered, in keys too. Before a document is written this is surer than
+    /// covering its text, where a plaintext may stand escaped or broken into lines.
+    pub fn plain(&self, value: &Plain) -> Plain {
+        match value {
+            Plain::Str(text) => Plain::Str(self.apply(text)),
+            Plain::List(items) => items.iter().map(|item| self.plain(item)).collect(),
+            Plain::Map(map) => map.iter().map(|(key, value)| (self.apply(key), self.plain(value))).collect(),
+            other => other.clone(),
+        }
     }
 
     /// True where no plaintext is known.

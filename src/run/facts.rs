@@ -69,7 +69,7 @@ impl Folder {
             }
             file::private_folder(&self.path)?;
         }
-        let text = mask.apply(&document.to_yaml());
+        let text = mask.plain(document).to_yaml();
         file::write_quick(&self.path.join(format!("{name}.yaml")), text.as_bytes(), 0o600)
     }
 }
