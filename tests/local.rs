@@ -9,6 +9,8 @@ mod collect;
 mod converge;
 #[path = "local/format.rs"]
 mod format;
+#[path = "local/pool.rs"]
+mod pool;
 #[path = "local/refuse.rs"]
 mod refuse;
 #[path = "local/room.rs"]

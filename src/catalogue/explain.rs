@@ -99,7 +99,7 @@ fn marker(value: &Value) -> Option<Place> {
 }
 
 fn unknown(entry: &Entry, key: &str, layers: &[&Tagged]) -> Problem {
-    let problem = Problem::usage(format!("no layer of node `{}` has the key `{key}`", entry.name));
+    let problem = Problem::new(format!("no layer of node `{}` has the key `{key}`", entry.name));
     let (above, last) = key.rsplit_once('.').map_or((None, key), |(above, last)| (Some(above), last));
     let beside = match above {
         Some(above) => entry.at(above).and_then(|value| value.map().map(|map| map.keys().cloned().collect::<Vec<_>>())),

@@ -8,6 +8,7 @@ mod guard;
 mod link;
 pub mod outcome;
 pub mod perform;
+pub mod pool;
 pub mod prepare;
 pub mod record;
 pub mod stop;
