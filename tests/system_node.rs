@@ -59,7 +59,7 @@ impl Node {
         assert_eq!(Plain::List(titles), step.get("plan").cloned().unwrap_or(Plain::List(Vec::new())), "step {number}");
         for (n, planned) in planned.iter().enumerate() {
             let last = n + 1 == titles_count;
-            let (status, out, err) = self.run(&performed(&planned.change.action));
+            let (status, _, err) = self.run(&performed(&planned.change.action));
             if let Some(words) = step.get("fails").and_then(Plain::as_str).filter(|_| last) {
                 assert!(!status && err.contains(words), "step {number}: {err}");
                 return;

@@ -3,7 +3,7 @@
 use super::load::{Closed, Loaded};
 use super::{Context, Outcome};
 use crate::base::{Mask, Note, Place, Plain, Problem, Problems, problem};
-use crate::catalogue::{Catalogue, Entry, Selection};
+use crate::catalogue::{self, Entry};
 use crate::data::library::Origin;
 use crate::plan::{conflict, want::Want};
 use crate::ui::text::count;
@@ -50,35 +50,17 @@ fn size(loaded: &Loaded) -> String {
 fn check(loaded: &Loaded) -> Problems {
     let mut problems = Problems::new();
     let workspace = &loaded.workspace;
-    problems.extend(workspace.roles().err().unwrap_or_default());
+
     // A stock module is compiled where a node has it; it is not the workspace's to mend.
     let own = workspace.library().iter().filter(|dir| dir.origin != Origin::Stock);
     for module in own.filter_map(|dir| loaded.modules.get(&dir.name)) {
         problems.extend(module.compile().err().unwrap_or_default());
     }
-    let catalogue = match Catalogue::build(workspace, &Selection::default()) {
-        Ok(catalogue) => catalogue,
-        Err(found) => {
-            problems.extend(found);
-            sound(loaded)
-        }
-    };
-    problems.extend(catalogue.warnings.iter().cloned());
-    problems.extend(catalogue.check_deployments());
+    let (catalogue, found) = catalogue::validate(workspace);
+    problems.extend(found);
+
     problems.extend(nodes(loaded, &catalogue.entries));
     problems
-}
-
-/// The entries of those nodes that can be built, where not all can: a fault of one must not hide those of another.
-fn sound(loaded: &Loaded) -> Catalogue {
-    let mut sound = Catalogue::default();
-    for name in loaded.workspace.node_names() {
-        let one = Selection { nodes: vec![name.to_owned()], ..Selection::default() };
-        if let Ok(catalogue) = Catalogue::build(&loaded.workspace, &one) {
-            sound.entries.extend(catalogue.entries);
-        }
-    }
-    sound
 }
 
 /// The problems of all entries, found in parallel: module code depends on its config alone.

@@ -4,6 +4,7 @@
 
 mod facts;
 pub mod gather;
+mod guard;
 mod link;
 pub mod outcome;
 pub mod perform;

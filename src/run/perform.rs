@@ -2,6 +2,7 @@
 
 use super::facts::{Folder, Recorded};
 use super::gather::{Gathered, Ready};
+use super::guard;
 use super::link;
 use super::outcome::Outcome;
 use super::watch::{Event, Watch};
@@ -145,7 +146,7 @@ async fn step(
 ) -> Result<(), Broken> {
     let started = clock::instant();
     let ended = tokio::select! {
-        ended = ready.session.perform(&operation.title, &operation.action, options.step_limit) => Some(ended),
+        ended = guarded(ready, operation, options) => Some(ended),
         () = stop.demanded() => None,
     };
     let seconds = started.elapsed().as_secs_f64();
@@ -154,8 +155,16 @@ async fn step(
     };
     match ended {
         Some(Ok(outcome)) if outcome.status == 0 => {
-            report(None, outcome.stdout.trim());
-            Ok(())
+            let proven = if operation.guards_access { guard::prove(ready, operation, planned).await } else { Ok(()) };
+            let report = proven.as_ref().err().map(|problem| problem.what.as_str());
+            watch.event(&Event::Ended {
+                node: &ready.node,
+                operation,
+                seconds,
+                problem: report,
+                output: outcome.stdout.trim(),
+            });
+            proven.map_err(|problem| Broken::Failed(Box::new(problem)))
         }
         Some(Ok(outcome)) => {
             let problem = refused(&ready.node, operation, planned, &outcome);
@@ -179,6 +188,14 @@ async fn step(
             Err(Broken::Lost(Box::new(problem)))
         }
     }
+}
+
+/// Performs an operation; what one that could cut the access changes is kept before.
+async fn guarded(ready: &mut Ready, operation: &Operation, options: &Options) -> Result<crate::node::Outcome, Failure> {
+    if operation.guards_access {
+        guard::keep(ready, operation).await?;
+    }
+    ready.session.perform(&operation.title, &operation.action, options.step_limit).await
 }
 
 /// An operation whose script ended badly, in the node's own words.

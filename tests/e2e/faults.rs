@@ -117,3 +117,26 @@ def resources(config):
     assert_eq!(on("debian2", "cat /etc/part-first; ls /etc/part-last 2>/dev/null || echo none"), "first\nnone\n");
     assert!(ran.stderr.contains("node `debian2`"), "{}", ran.stderr);
 }
+
+#[test]
+#[ignore = "needs the fleet"]
+fn what_would_shut_suil_out_is_taken_back() {
+    let workspace = Workspace::new(&["debian3"]);
+    workspace.role("modules: [shut]\n");
+    workspace.module(
+        "shut",
+        "Config = schema()\n",
+        r#"
+def resources(config):
+    conf = file("/etc/ssh/sshd_config.d/50-shut.conf", content = "AllowUsers nobody\n", validate = "sshd -t -f %s")
+    return [conf, service("ssh", enabled = True, running = True, reload_on = [conf])]
+"#,
+    );
+    let ran = workspace.suil(&["apply", "--node", "debian3", "--confirm"]).expect(1);
+    assert_eq!(workspace.outcome("debian3"), "failed");
+    for words in ["shut suil out", "was taken back"] {
+        assert!(ran.stderr.contains(words), "{words} in\n{}", ran.stderr);
+    }
+    assert_eq!(on("debian3", "ls /etc/ssh/sshd_config.d | grep shut || echo none"), "none\n");
+    workspace.suil(&["facts", "--node", "debian3"]).expect(0);
+}

@@ -3,6 +3,8 @@
 //!
 //! `FLEET_DIR` says where the fleet keeps its key and its list of hosts (default `/var/tmp/fleet`).
 
+#![allow(clippy::disallowed_methods, reason = "tests start what they test")]
+
 mod apply;
 mod faults;
 mod fleet;
