@@ -185,13 +185,14 @@ fn no_plaintext_leaves_on_the_whole_path() {
     let room = nest(
         r#"
 def resources(config):
+    key = file("@/key", template = "all.j2", mode = "0600", validate = "grep -q CANARY %s")
     return [
         file("@/plain", content = "%s\n%s\n%s" % (config.quoted, config.short, config.pem), mode = "0600"),
         file("@/rendered", content = render("all.j2", config), mode = "0600"),
-        file("@/key", template = "all.j2", mode = "0600", validate = "grep -q CANARY %s"),
+        key,
         line("@/edited", create = True, line = "p = " + config.quoted),
         block("@/edited", marker = "pem", content = config.pem),
-        command("use " + config.short, run = "set -- '%s'; echo \"$1\"; cat @/key; cat @/key >&2" % config.pem, unless = "grep -q nothing @/key"),
+        command("use " + config.short, run = "set -- '%s'; echo \"$1\"; cat @/key; cat @/key >&2" % config.pem, triggered_by = [key]),
     ]
 
 def deploy(config, facts, force):

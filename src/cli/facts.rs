@@ -2,7 +2,7 @@
 
 use super::start::Start;
 use super::{Context, Outcome, Selection};
-use crate::base::{Plain, Problems};
+use crate::base::Problems;
 use crate::ui::{self, Exit};
 
 /// Collect the facts of nodes, and change nothing
