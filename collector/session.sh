@@ -295,7 +295,13 @@ suil_lock() {
 suil_hold() {
 	[ -z "$suil_locked" ] || return 0
 	suil_place=/run/suil.lock
-	[ "$suil_own" = 0 ] && [ -w /run ] || suil_place=/tmp/suil-$suil_own.lock
+	if [ "$suil_own" != 0 ] || [ ! -w /run ]; then
+		# Root's lock is the node's; another user's is that user's own.
+		for suil_base in "${XDG_RUNTIME_DIR:-/run/user/$suil_own}" "/run/user/$suil_own" /tmp; do
+			[ ! -d "$suil_base" ] || [ ! -w "$suil_base" ] || break
+		done
+		suil_place=$suil_base/suil-$suil_own.lock
+	fi
 	for suil_wait in 1 1 0; do
 		if mkdir -m 700 "$suil_place" 2>/dev/null; then
 			suil_locked=$suil_place

@@ -4,7 +4,7 @@
 use super::gather::Ready;
 use crate::base::Problem;
 use crate::node::Failure;
-use crate::plan::Operation;
+use crate::plan::{NodePlan, Operation};
 
 /// Keeps what the operation changes. A session that ends before the access was proven takes it back by itself, for a
 /// link that is cut cannot ask for that any more.
@@ -41,6 +41,19 @@ pub async fn prove(ready: &mut Ready, operation: &Operation, planned: usize) -> 
         true => "what this run changed of the access was taken back".to_owned(),
         false => format!("taking it back failed: see to `{node}` over another way now"),
     }))
+}
+
+/// Ends the guard once the last operation that could cut the access is proven: a link that breaks in a later one must
+/// not take back what is good.
+///
+/// # Errors
+/// The channel broke.
+pub async fn release(ready: &mut Ready, operation: &Operation, plan: &NodePlan) -> Result<(), Failure> {
+    let more = plan.operations.iter().any(|later| later.id > operation.id && later.guards_access);
+    match operation.guards_access && !more {
+        true => ready.session.settled().await,
+        false => Ok(()),
+    }
 }
 
 /// The path that a resource is at; only files, folders and links can be kept.

@@ -6,6 +6,7 @@ mod facts;
 pub mod gather;
 mod guard;
 mod link;
+mod lock;
 pub mod outcome;
 pub mod perform;
 pub mod pool;

@@ -4,6 +4,7 @@ use super::facts::{Folder, Recorded};
 use super::gather::{Gathered, Ready};
 use super::guard;
 use super::link;
+use super::lock;
 use super::outcome::Outcome;
 use super::watch::{Event, Watch};
 use super::{Options, Setup, Stop};
@@ -90,6 +91,12 @@ async fn one(
     let planned = plan.operations.len();
     let mut performed = 0;
     let mut debts = debts(&ready);
+    if planned > 0
+        && let Err(failure) = lock::take(&mut ready, options, watch, stop).await
+    {
+        ready.session.close().await;
+        return Outcome::NotReached { problems: vec![*failure.problem] };
+    }
     for operation in &plan.operations {
         if stop.asked() {
             let mut problems = vec![interrupted(&ready.node, performed, planned)];
@@ -111,6 +118,9 @@ async fn one(
             Ok(()) => {
                 performed += 1;
                 debts.entry(operation.module.clone()).or_default().remove(&operation.resource);
+                if let Err(failure) = guard::release(&mut ready, operation, plan).await {
+                    return Outcome::InDoubt { performed, planned, problem: *failure.problem };
+                }
             }
             Err(Broken::Failed(problem)) => {
                 let mut problems = vec![*problem];
