@@ -22,7 +22,7 @@ fn hold(node: &str, path: &str, seconds: u32) -> Undo {
     )
 }
 
-const REMOVE: &str = "if command -v dpkg >/dev/null; then dpkg --purge fleet-tool fleet-lib >/dev/null 2>&1; else rpm -e fleet-tool fleet-lib >/dev/null 2>&1; fi; true";
+const REMOVE: &str = "if command -v dpkg >/dev/null; then dpkg --purge fleet-app fleet-tool fleet-lib >/dev/null 2>&1; else for p in fleet-app fleet-tool fleet-lib; do rpm -e $p >/dev/null 2>&1; done; fi; true";
 
 /// N07, nodes 1, 3 and 4. The holder stays for seconds here, not for 40.
 #[test]
@@ -32,12 +32,14 @@ fn a_held_lock_is_waited_for_by_name_and_a_left_over_lock_file_is_none() {
     for node in ["debian1", "debian2", "redhat1"] {
         on(node, REMOVE);
     }
-    let _apt = hold("debian1", "/var/lib/dpkg/lock-frontend", 6);
+    let _apt = hold("debian1", "/var/lib/dpkg/lock-frontend", 8);
     on("debian2", "touch /var/lib/dpkg/lock-frontend /var/lib/dpkg/lock");
-    let _dnf = hold("redhat1", "/var/lib/rpm/.rpm.lock", 6);
-    let begun = Instant::now();
+    let _dnf = hold("redhat1", "/var/lib/rpm/.rpm.lock", 8);
     workspace.suil(&["apply", "--role", "web", "--confirm"]).expect(0);
-    assert!(begun.elapsed() > Duration::from_secs(4), "{:?}", begun.elapsed());
+    let events = workspace.read(".runs/latest/events.jsonl");
+    for whose in ["dpkg", "rpm"] {
+        assert!(events.contains(&format!("waiting for {whose} lock held by perl (pid ")), "{events}");
+    }
     for node in ["debian1", "debian2", "redhat1"] {
         assert_eq!(workspace.outcome(node), "done");
     }
@@ -74,7 +76,7 @@ fn repository(version: &str) -> String {
          echo /etc/asks.conf >DEBIAN/conffiles; echo 'version {version}' >etc/asks.conf; \
          printf 'Template: asks/why\\nType: string\\nDescription: Why {version}\\n because\\n' >DEBIAN/templates; \
          printf '#!/bin/sh\\nset -e\\n. /usr/share/debconf/confmodule\\ndb_input critical asks/why || true\\ndb_go\\n' >DEBIAN/config; \
-         printf '#!/bin/sh\\nset -e\\n. /usr/share/debconf/confmodule\\necho \"frontend $DEBIAN_FRONTEND\" >/root/asked\\ncat >>/root/asked\\nexit 0\\n' >DEBIAN/postinst; \
+         printf '#!/bin/sh\\nset -e\\n. /usr/share/debconf/confmodule\\necho \"$DEBIAN_FRONTEND $NEEDRESTART_MODE $(readlink /proc/$PPID/fd/0)\" >/root/asked\\nexit 0\\n' >DEBIAN/postinst; \
          chmod 755 DEBIAN/config DEBIAN/postinst; dpkg-deb --root-owner-group -b /tmp/asks /srv/asks/asks_{version}.deb >/dev/null; cd /srv/asks; rm -f Packages; \
          for f in *.deb; do dpkg-deb -f $f; echo \"Filename: ./$f\"; echo \"Size: $(stat -c %s $f)\"; echo \"SHA256: $(sha256sum <$f | cut -d' ' -f1)\"; echo; done >Packages; \
          echo 'deb [trusted=yes] file:/srv/asks ./' >/etc/apt/sources.list.d/asks.list; rm -rf /tmp/asks; \
@@ -95,7 +97,11 @@ fn packages_that_ask_get_their_defaults_and_a_conffile_of_ones_own_is_kept() {
     let begun = Instant::now();
     workspace.suil(&["apply", "--role", "web", "--confirm"]).expect(0);
     assert!(begun.elapsed() < Duration::from_secs(60), "nothing waits for an answer");
-    assert_eq!(on("debian2", "cat /root/asked"), "frontend noninteractive\n", "and nothing is read");
+    assert_eq!(
+        on("debian2", "cat /root/asked"),
+        "noninteractive l /dev/null\n",
+        "the variables are root's, and nothing can be read"
+    );
     on("debian2", "echo 'made by hand' >/etc/asks.conf");
     on("debian2", &repository("2.0"));
     workspace.module(

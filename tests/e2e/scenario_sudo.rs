@@ -152,7 +152,7 @@ fn a_terminal_is_asked_once_for_all_nodes() {
 #[ignore = "needs the fleet"]
 fn requiretty_and_narrow_rules_work_or_are_named() {
     let rules = [
-        ("tty", FREE, "Defaults:tty requiretty"),
+        ("noterm", FREE, "Defaults:noterm requiretty"),
         ("pty", FREE, "Defaults:pty use_pty"),
         ("shonly", "ALL=(root) NOPASSWD: /bin/sh", ""),
         ("named", "ALL=(root) NOPASSWD: /usr/bin/id, /usr/bin/ls", ""),
@@ -162,11 +162,11 @@ fn requiretty_and_narrow_rules_work_or_are_named() {
         undo.push(account("debian1", user, "/bin/bash", rule));
         on("debian1", &format!("printf '%s\\n' '{more}' >>/etc/sudoers.d/{user}"));
     }
-    let workspace = workspace(&["tty", "pty", "shonly", "named"]);
+    let workspace = workspace(&["noterm", "pty", "shonly", "named"]);
     let ran = workspace.suil(&["apply", "--role", "web", "--confirm"]).expect(1);
     assert_eq!(workspace.outcome("n-pty"), "done", "{}", ran.stderr);
     assert_eq!(workspace.outcome("n-shonly"), "done", "{}", ran.stderr);
-    if workspace.outcome("n-tty") != "done" {
+    if workspace.outcome("n-noterm") != "done" {
         assert!(ran.stderr.contains("requiretty"), "{}", ran.stderr);
     }
     assert_eq!(workspace.outcome("n-named"), "not reached");
