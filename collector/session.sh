@@ -196,6 +196,7 @@ suil_start() {
 	) &
 	suil_job=$!
 	suil_failed=
+	suil_process "$suil_job" && printf '%s %s\n' "$suil_job" "$suil_since" >"$suil_folder/job"
 }
 
 # Forgets the uploads of the last job, which has removed what it left of them.
@@ -294,7 +295,13 @@ suil_lock() {
 suil_hold() {
 	[ -z "$suil_locked" ] || return 0
 	suil_place=/run/suil.lock
-	[ "$suil_own" = 0 ] && [ -w /run ] || suil_place=/tmp/suil-$suil_own.lock
+	if [ "$suil_own" != 0 ] || [ ! -w /run ]; then
+		# Root's lock is the node's; another user's is that user's own.
+		for suil_base in "${XDG_RUNTIME_DIR:-/run/user/$suil_own}" "/run/user/$suil_own" /tmp; do
+			[ ! -d "$suil_base" ] || [ ! -w "$suil_base" ] || break
+		done
+		suil_place=$suil_base/suil-$suil_own.lock
+	fi
 	for suil_wait in 1 1 0; do
 		if mkdir -m 700 "$suil_place" 2>/dev/null; then
 			suil_locked=$suil_place
@@ -354,13 +361,20 @@ suil_guard() {
 	suil_watch=$!
 }
 
+# suil_lives FILE: true where the process is there whose number and start the file's first line has.
+suil_lives() {
+	suil_pid='' suil_then=''
+	{ read -r suil_pid suil_then; } 2>/dev/null <"$1"
+	[ -n "$suil_pid" ] && suil_process "$suil_pid" && [ "$suil_since" = "$suil_then" ]
+}
+
 # Removes what a session left that was killed hard. Only in places where nobody else can plant a folder.
 suil_sweep() {
 	[ "$suil_own" = 0 ] || return 0
 	for suil_old in /run/suil-* /run/user/0/suil-* /var/lib/suil-*; do
 		[ -f "$suil_old/owner" ] || continue
-		read -r suil_pid suil_then <"$suil_old/owner" || continue
-		if suil_process "$suil_pid" && [ "$suil_since" = "$suil_then" ]; then continue; fi
+		# The job of a session that was killed may still be at work, with its uploads.
+		if suil_lives "$suil_old/owner" || suil_lives "$suil_old/job"; then continue; fi
 		# shellcheck disable=SC1091
 		[ ! -f "$suil_old/staged" ] || . "$suil_old/staged"
 		rm -rf -- "$suil_old"

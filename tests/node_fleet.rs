@@ -82,11 +82,11 @@ async fn sudo_refusals_are_told_apart() {
 
 over_both_clients!(a_large_upload_is_verified_and_leaves_nothing, transport, {
     let mut session = open(&over(transport, "debian1", "deploy")).await;
-    let bytes: Vec<u8> = (0..5_000_000_u32).map(|n| (n * 31 >> 3) as u8).collect();
+    let bytes: Vec<u8> = (0..5_000_000_u32).map(|n| ((n * 31) >> 3) as u8).collect();
     let content = Content::Bytes(bytes.into());
     let uploads = vec![Upload { content: content.clone(), beside: Some("/var/tmp/big".into()) }];
     let script =
-        "mv \"$1\" /var/tmp/big; sha256sum /var/tmp/big; rm /var/tmp/big; ls -a /var/tmp | grep -c suil- || true";
+        "mv \"$1\" /var/tmp/big; sha256sum /var/tmp/big; rm /var/tmp/big; ls -a /var/tmp | grep -c '^.suil-' || true";
     let outcome = session.perform("upload", &Action { script: script.into(), uploads }, STEP).await.expect("outcome");
     assert_eq!(outcome.stdout, format!("{}  /var/tmp/big\n0\n", content.sha256()), "{}", outcome.stderr);
     let folder = session.run("look", "echo $suil_folder", STEP).await.expect("outcome").stdout;
@@ -244,7 +244,7 @@ over_both_clients!(every_kind_of_node_carries_a_session, transport, {
             let mut session = open(&over(transport, node, user)).await;
             let probe = session.probe().expect("a probe");
             assert_eq!((probe.family.as_str(), probe.root), (family, true), "{node} {user}");
-            let bytes: Vec<u8> = (0..5_000_000_u32).map(|n| (n * 37 >> 3) as u8).collect();
+            let bytes: Vec<u8> = (0..5_000_000_u32).map(|n| ((n * 37) >> 3) as u8).collect();
             let name = "/tmp/it's \"a\"\n*name";
             let content = Content::Bytes(bytes.into());
             let uploads = vec![Upload { content: content.clone(), beside: Some(name.into()) }];
@@ -295,7 +295,8 @@ async fn what_a_killed_session_left_is_removed_by_the_next() {
     let uploads = vec![Upload { content: Content::Bytes(vec![7; 99].into()), beside: Some("/srv/kill-target".into()) }];
     let action = Action { script: "kill -9 $$; sleep 1; echo ended".into(), uploads };
     // The job outlives the session program, and its answer still comes.
-    assert!(session.perform("break", &action, STEP).await.expect("outcome").stdout.contains("ended\n"));
+    let outcome = session.perform("break", &action, STEP).await.expect("outcome");
+    assert!(outcome.stdout.contains("ended\n"), "{outcome:?}");
     let failure = session.perform("go on", &Action::script("true"), STEP).await.expect_err("lost");
     assert!(failure.reason == Reason::Lost && failure.problem.what.contains("in the middle of go on"), "{failure:?}");
     drop(session);
@@ -466,6 +467,25 @@ async fn doas_works_where_it_asks_nothing() {
     root.close().await;
 }
 
+/// The one change that every administrator fears: sshd lets nobody in any more.
+#[tokio::test]
+#[ignore = "needs a fleet"]
+async fn a_change_that_shuts_the_door_is_seen_and_taken_back() {
+    let mut session = open(&target("debian2", "deploy")).await;
+    let conf = "/etc/ssh/sshd_config.d/00-shut.conf";
+    session.keep_path(conf).await.map_err(|f| f.problem).expect("kept");
+    session.keep_script("systemctl reload ssh").await.map_err(|f| f.problem).expect("kept");
+    let shut = format!("echo 'AllowUsers nobody-at-all' >{conf}; systemctl reload ssh; sleep 1");
+    assert_eq!(session.run("shut the door", &shut, STEP).await.expect("outcome").status, 0);
+    let failure = session.prove_access().await.expect_err("the door is shut");
+    let undone = session.undo().await;
+    assert_eq!(failure.reason, Reason::Login, "{failure:?}");
+    assert_eq!(undone.map_err(|f| f.problem).expect("undone").status, 0);
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    session.prove_access().await.map_err(|f| f.problem).expect("the door is open");
+    session.close().await;
+}
+
 #[tokio::test]
 #[ignore = "needs a fleet"]
 async fn a_node_behind_another_is_reached_through_it() {
@@ -497,47 +517,4 @@ async fn a_login_that_never_ends_is_given_up_with_a_hint() {
     let text = format!("{failure:?}");
     assert!(failure.reason == Reason::Limit && text.contains("no session after 5 s"), "{text}");
     assert!(text.contains("asking the directory") && text.contains("raise the login limit"), "{text}");
-}
-
-/// Prints how long a session with a survey takes beside `ssh node true`; a measure, not a test.
-#[tokio::test]
-#[ignore = "a measure"]
-async fn measure() {
-    let access = Access::default();
-    for (name, persist, user) in
-        [("cold", 0, "root"), ("warm", 600, "root"), ("cold", 0, "deploy"), ("warm", 600, "deploy")]
-    {
-        let mut target = target("debian1", user);
-        target.persist = Duration::from_secs(persist);
-        open(&target).await.close().await;
-        for _ in 0..3 {
-            let start = suil::base::clock::instant();
-            let requests: Vec<_> =
-                (0..20).map(|n| suil::resource::Request::new("path", [format!("/etc/x{n}").as_str(), "-"])).collect();
-            let (session, _) = Session::open_with_survey(&target, &access, &requests, &[])
-                .await
-                .map_err(|f| f.problem)
-                .expect("survey");
-            let done = start.elapsed();
-            session.close().await;
-            let closed = start.elapsed();
-            eprintln!("{name} {user}: survey {done:?}, closed {closed:?}");
-        }
-    }
-    let place = tempfile::tempdir().expect("folder");
-    let source = place.path().join("source");
-    std::fs::File::create(&source).and_then(|file| file.set_len(200 << 20)).expect("written");
-    let (size, sha256) = suil::base::digest::sha256_of(std::fs::File::open(&source).expect("file")).expect("digest");
-    for transport in [Transport::Openssh, Transport::Russh] {
-        let mut session = open(&over(transport, "debian1", "root")).await;
-        let content = Content::File { path: source.clone(), size, sha256: sha256.clone() };
-        let uploads = vec![Upload { content, beside: Some("/var/tmp/large".into()) }];
-        let start = suil::base::clock::instant();
-        let action = Action { script: "true".into(), uploads };
-        session.perform("upload", &action, Duration::from_secs(100)).await.map_err(|f| f.problem).expect("outcome");
-        eprintln!("{transport:?}: 200 MiB in {:?}", start.elapsed());
-        session.close().await;
-    }
-    let status = std::fs::read_to_string("/proc/self/status").expect("status");
-    eprintln!("{:?}", status.lines().filter(|line| line.starts_with("VmHWM")).collect::<Vec<_>>());
 }

@@ -45,7 +45,7 @@ fn every_stock_module_but_the_meta_module_passes_tests_on_both_families() {
         assert!(on("debian") && on("redhat"), "`{}` has no test for one of the families", folder.name);
     }
     let output = std::process::Command::new(env!("CARGO_BIN_EXE_suil"))
-        .args(["test", "--workspace", EXAMPLE])
+        .args(["test", "--all", "--workspace", EXAMPLE])
         .output()
         .expect("suil runs");
     let said = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);

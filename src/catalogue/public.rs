@@ -13,7 +13,7 @@ use crate::data::{Kind, Value};
 /// Every secret that the keys of the run do not open, with its node and path.
 pub fn public(value: &Value, vault: &Vault, node: &str, path: &str) -> Result<Plain> {
     let mut walk = Walk { vault, node, problems: Problems::new() };
-    let plain = walk.plain(value, path);
+    let plain = walk.plain(value, &Trail { above: None, step: Step::Key(path) });
     if walk.problems.is_empty() { Ok(plain) } else { Err(walk.problems) }
 }
 
@@ -23,18 +23,42 @@ struct Walk<'a> {
     problems: Problems,
 }
 
+/// The way to a value. It lives on the stack: only a secret ever asks for its text.
+struct Trail<'a> {
+    above: Option<&'a Trail<'a>>,
+    step: Step<'a>,
+}
+
+enum Step<'a> {
+    Key(&'a str),
+    Index(usize),
+}
+
+impl Trail<'_> {
+    fn text(&self) -> String {
+        let above = self.above.map(Trail::text).unwrap_or_default();
+        let dot = if above.is_empty() { "" } else { "." };
+        match self.step {
+            Step::Key(key) => format!("{above}{dot}{key}"),
+            Step::Index(at) => format!("{above}{dot}{at}"),
+        }
+    }
+}
+
 impl Walk<'_> {
-    fn plain(&mut self, value: &Value, path: &str) -> Plain {
+    fn plain(&mut self, value: &Value, trail: &Trail) -> Plain {
         match &value.kind {
             Kind::Scalar(scalar) => scalar.to_plain(),
             Kind::List(list) => {
-                (0..).zip(list.iter()).map(|(at, item): (usize, _)| self.plain(item, &format!("{path}.{at}"))).collect()
+                let item = |(at, item)| self.plain(item, &Trail { above: Some(trail), step: Step::Index(at) });
+                list.iter().enumerate().map(item).collect()
             }
             Kind::Map(map) => {
-                let below = |key: &str| if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") };
-                map.iter().map(|(key, slot)| (key.to_string(), self.plain(&slot.value, &below(key)))).collect()
+                let mut below =
+                    |key: &str, value| self.plain(value, &Trail { above: Some(trail), step: Step::Key(key) });
+                map.iter().map(|(key, slot)| (key.to_string(), below(key, &slot.value))).collect()
             }
-            Kind::Secret(cipher) => match self.vault.public(cipher, path, value.place) {
+            Kind::Secret(cipher) => match self.vault.public(cipher, &trail.text(), value.place) {
                 Ok(text) => Plain::Str(text),
                 Err(problem) => {
                     self.problems.push(self.named(problem));

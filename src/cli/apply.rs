@@ -106,7 +106,7 @@ fn apply(args: &Args, context: &Context, start: &Start) -> Outcome {
     let outcomes = start.perform(gathered, &record);
     record.finish(&outcomes)?;
     if !text {
-        ui::show(context.output, String::new, || summary(&outcomes))?;
+        ui::show(context.output, String::new, || start.mask().plain(&summary(&outcomes)))?;
     }
     conclude(args, start, text, &outcomes, paint)
 }

@@ -25,7 +25,7 @@ pub fn run(args: Args, context: &Context) -> Outcome {
 fn facts(context: &Context, start: &Start) -> Outcome {
     ui::warn(&start.catalogue.warnings, &start.mask());
     let gathered = start.gather(start.prepare()?, "reading facts")?;
-    let facts = start.mask().plain(gathered.facts().collect());
+    let facts = start.mask().plain(&gathered.facts().collect());
     ui::show(context.output, || facts.to_yaml(), || facts.clone())?;
     let warnings: Problems = gathered.plan.nodes.iter().flat_map(|node| node.warnings.clone()).collect();
     ui::warn(&warnings, &start.mask());

@@ -35,6 +35,9 @@ pub(super) async fn run(program: &str, args: &[String]) -> std::io::Result<std::
 fn spawn(program: &str, args: &[String], input: Stdio) -> std::io::Result<Child> {
     tokio::process::Command::new(program)
         .args(args)
+        // Everything that ssh starts, and every operation on this machine, would inherit them.
+        .env_remove("SUIL_AGE_KEY")
+        .env_remove("SUIL_SUDO_PASSWORD")
         .stdin(input)
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())

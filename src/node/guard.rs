@@ -30,7 +30,7 @@ impl Session {
     ///
     /// # Errors
     /// It cannot; the reason is that of the second login.
-    pub async fn prove_access(&self) -> Result<(), Failure> {
+    pub async fn prove_access(&mut self) -> Result<(), Failure> {
         let mut target = self.target.clone();
         target.persist = Duration::ZERO;
         Session::open(&target, &self.access).await?.close().await;

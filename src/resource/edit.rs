@@ -112,7 +112,7 @@ impl Edit {
             script.push_str(&judge(real, command));
         }
         script.push_str(&format!("put_file \"$1\" {target} - - -\n"));
-        let text = shown(before).zip(shown(&after)).map(|(before, after)| TextDiff { before, after });
+        let text = shown(before).zip(shown(&after)).map(|(before, after)| TextDiff { before, after, shared: true });
         Change {
             verb: if fresh { Verb::Create } else { Verb::Change },
             title: format!("{}{through}", resource.title()),

@@ -257,7 +257,7 @@ fn text_diff(found: &Found, content: &Content, fresh: bool) -> Option<TextDiff> 
     if after.len() as u64 > SHOWN {
         return None;
     }
-    Some(TextDiff { before: shown(before)?, after: shown(after)? })
+    Some(TextDiff { before: shown(before)?, after: shown(after)?, shared: false })
 }
 
 /// The text, where it is one.

@@ -241,6 +241,8 @@ pub struct TextDiff {
     /// Empty where the file is new.
     pub before: String,
     pub after: String,
+    /// Others own lines of the file, too.
+    pub shared: bool,
 }
 
 impl Diff {

@@ -143,7 +143,7 @@ fn a_later_module_sees_what_an_earlier_one_leaves() {
     compare_all(&one, &facts, &mut ahead, false).expect("planned");
     let second = compare_all(&two, &facts, &mut ahead, false).expect("planned");
     let text = second[0].change.diff.text.clone().expect("a text");
-    assert_eq!(text, TextDiff { before: "zero\none\n".to_owned(), after: "zero\none\ntwo\n".to_owned() });
+    assert_eq!(text, TextDiff { before: "zero\none\n".to_owned(), after: "zero\none\ntwo\n".to_owned(), shared: true });
     let expected = format!("unchanged /etc/hosts {}\n", crate::base::digest::sha256(b"zero\none\n"));
     assert!(second[0].change.action.script.contains(&expected));
 }

@@ -4,7 +4,9 @@
 
 mod facts;
 pub mod gather;
+mod guard;
 mod link;
+mod lock;
 pub mod outcome;
 pub mod perform;
 pub mod pool;

@@ -2,7 +2,9 @@
 
 use super::facts::{Folder, Recorded};
 use super::gather::{Gathered, Ready};
+use super::guard;
 use super::link;
+use super::lock;
 use super::outcome::Outcome;
 use super::watch::{Event, Watch};
 use super::{Options, Setup, Stop};
@@ -89,6 +91,12 @@ async fn one(
     let planned = plan.operations.len();
     let mut performed = 0;
     let mut debts = debts(&ready);
+    if planned > 0
+        && let Err(failure) = lock::take(&mut ready, options, watch, stop).await
+    {
+        ready.session.close().await;
+        return Outcome::NotReached { problems: vec![*failure.problem] };
+    }
     for operation in &plan.operations {
         if stop.asked() {
             let mut problems = vec![interrupted(&ready.node, performed, planned)];
@@ -110,6 +118,9 @@ async fn one(
             Ok(()) => {
                 performed += 1;
                 debts.entry(operation.module.clone()).or_default().remove(&operation.resource);
+                if let Err(failure) = guard::release(&mut ready, operation, plan).await {
+                    return Outcome::InDoubt { performed, planned, problem: *failure.problem };
+                }
             }
             Err(Broken::Failed(problem)) => {
                 let mut problems = vec![*problem];
@@ -145,7 +156,7 @@ async fn step(
 ) -> Result<(), Broken> {
     let started = clock::instant();
     let ended = tokio::select! {
-        ended = ready.session.perform(&operation.title, &operation.action, options.step_limit) => Some(ended),
+        ended = guarded(ready, operation, options) => Some(ended),
         () = stop.demanded() => None,
     };
     let seconds = started.elapsed().as_secs_f64();
@@ -154,8 +165,16 @@ async fn step(
     };
     match ended {
         Some(Ok(outcome)) if outcome.status == 0 => {
-            report(None, outcome.stdout.trim());
-            Ok(())
+            let proven = if operation.guards_access { guard::prove(ready, operation, planned).await } else { Ok(()) };
+            let report = proven.as_ref().err().map(|problem| problem.what.as_str());
+            watch.event(&Event::Ended {
+                node: &ready.node,
+                operation,
+                seconds,
+                problem: report,
+                output: outcome.stdout.trim(),
+            });
+            proven.map_err(|problem| Broken::Failed(Box::new(problem)))
         }
         Some(Ok(outcome)) => {
             let problem = refused(&ready.node, operation, planned, &outcome);
@@ -179,6 +198,14 @@ async fn step(
             Err(Broken::Lost(Box::new(problem)))
         }
     }
+}
+
+/// Performs an operation; what one that could cut the access changes is kept before.
+async fn guarded(ready: &mut Ready, operation: &Operation, options: &Options) -> Result<crate::node::Outcome, Failure> {
+    if operation.guards_access {
+        guard::keep(ready, operation).await?;
+    }
+    ready.session.perform(&operation.title, &operation.action, options.step_limit).await
 }
 
 /// An operation whose script ended badly, in the node's own words.

@@ -45,12 +45,12 @@ impl Record {
         for node in nodes {
             let folder = aside.path().join(&node.node);
             fs::create_dir_all(&folder).map_err(|e| Problem::io("make folder", &folder, &e))?;
-            put(&folder.join("node.yaml"), &node.entry.to_yaml(), mask)?;
+            put(&folder.join("node.yaml"), &mask.plain(&node.entry).to_yaml())?;
             for (module, config) in &node.configs {
-                put(&folder.join(format!("{module}.yaml")), &config.to_yaml(), mask)?;
+                put(&folder.join(format!("{module}.yaml")), &mask.plain(config).to_yaml())?;
             }
         }
-        put(&aside.path().join("plan.json"), &(plan.to_json() + "\n"), mask)?;
+        put(&aside.path().join("plan.json"), &(mask.plain(plan).to_json() + "\n"))?;
         let events = aside.path().join("events.jsonl");
         fs::write(&events, "").map_err(|e| Problem::io("write", &events, &e))?;
         let folder = place(&runs, aside, &clock::folder(at))?;
@@ -69,7 +69,7 @@ impl Record {
         let nodes: Plain = outcomes.iter().map(|(node, outcome)| (node.clone(), outcome.to_plain())).collect();
         let summary = Plain::from_iter([("ended", Plain::from(clock::stamp(clock::now()))), ("nodes", nodes)]);
         let path = self.folder.join("summary.yaml");
-        file::write(&path, self.mask.apply(&summary.to_yaml()).as_bytes(), 0o600)
+        file::write(&path, self.mask.plain(&summary).to_yaml().as_bytes(), 0o600)
     }
 }
 
@@ -77,7 +77,7 @@ impl Watch for Record {
     /// Appends one line of JSON. A full disk must not end a run in the middle of an operation, so that a line that
     /// cannot be written is left out; `summary.yaml` then reports the disk.
     fn event(&self, event: &Event<'_>) {
-        let line = self.mask.apply(&describe(event).to_json_line()) + "\n";
+        let line = self.mask.plain(&describe(event)).to_json_line() + "\n";
         if let Ok(mut log) = self.events.lock() {
             let _ = log.write_all(line.as_bytes());
         }
@@ -121,8 +121,8 @@ fn describe(event: &Event<'_>) -> Plain {
     line
 }
 
-fn put(path: &Path, text: &str, mask: &Mask) -> Result<(), Problem> {
-    fs::write(path, mask.apply(text)).map_err(|e| Problem::io("write", path, &e))
+fn put(path: &Path, text: &str) -> Result<(), Problem> {
+    fs::write(path, text).map_err(|e| Problem::io("write", path, &e))
 }
 
 /// Moves the finished folder to its name; a second run in the same second gets `-2` behind it.

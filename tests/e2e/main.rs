@@ -3,8 +3,15 @@
 //!
 //! `FLEET_DIR` says where the fleet keeps its key and its list of hosts (default `/var/tmp/fleet`).
 
+#![allow(clippy::disallowed_methods, reason = "tests start what they test")]
+
 mod apply;
 mod faults;
 mod fleet;
 mod large;
+mod scenario_link;
+mod scenario_login;
+mod scenario_package;
+mod scenario_place;
+mod scenario_sudo;
 mod stock;

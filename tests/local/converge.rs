@@ -132,3 +132,20 @@ fn an_absent_file_is_removed_and_a_folder_in_its_way_is_not() {
     assert!(refused.stderr.contains("modules/gone/code/main.star:2:"), "{}", refused.stderr);
     assert!(room.node().join("old").is_dir());
 }
+
+/// What opens the secrets of the workspace is suil's alone: an operation would inherit it, and ssh would send it on.
+#[test]
+fn the_keys_of_the_environment_do_not_reach_what_suil_starts() {
+    let mut room = Room::new(&["demo"]);
+    let demo = concat!(env!("CARGO_MANIFEST_DIR"), "/data-example/demo-key.txt");
+    room.set("SUIL_AGE_KEY", &fs::read_to_string(demo).expect("the demo key"));
+    room.set("SUIL_SUDO_PASSWORD", "canary-word");
+    let main = r#"
+def resources(config):
+    return [command("look", run = "env >@/env", creates = "@/env")]
+"#;
+    room.module("demo", "", main);
+    room.apply(&["--confirm"]).expect(0);
+    let there = room.there("env");
+    assert!(there.contains("PATH=") && !there.contains("SUIL_") && !there.contains("canary"), "{there}");
+}

@@ -1,6 +1,6 @@
 //! What fails a run, and what is left then.
 
-use crate::room::{NODE, Room};
+use crate::room::{NODE, Ran, Room, until};
 use serde_json::json;
 use std::fs;
 
@@ -133,4 +133,44 @@ fn a_file_that_cannot_be_written_is_said_in_the_nodes_words() {
     assert!(failed.stderr.contains("/proc/version"), "{}", failed.stderr);
     assert!(!failed.stderr.contains("os error"), "{}", failed.stderr);
     assert!(fs::read_dir(room.path().join(".runs")).expect("a record").count() > 0);
+}
+
+/// Two operators cannot change one node at once, and looking at it is no change.
+#[test]
+fn a_node_that_somebody_else_changes_is_refused_and_says_who() {
+    let mut room = Room::new(&["demo"]);
+    room.set("USER", "anna");
+    let main = r#"
+def resources(config):
+    return [command("slow", run = "touch @/begun; sleep 8; touch @/ended", creates = "@/ended")]
+"#;
+    room.module("demo", "", main);
+    let first = room.start(&["apply", "--role", "demo", "--confirm"]);
+    until("the slow operation begins", || room.node().join("begun").exists());
+    let dry = room.apply(&["--dry-run"]).expect(0);
+    assert!(dry.stdout.contains("run slow"), "{}", dry.stdout);
+    let second = room.apply(&["--confirm"]).expect(3);
+    assert!(second.stderr.contains("is being changed by somebody else: anna@"), "{}", second.stderr);
+    assert!(second.stderr.contains("suil apply --role demo --confirm, since 20"), "{}", second.stderr);
+    assert_eq!(room.outcome(), "not reached");
+    Ran::of(first.wait_with_output().expect("an end")).expect(0);
+    room.apply(&["--confirm"]).expect(0);
+    assert_eq!(room.outcome(), "nothing to do");
+}
+
+/// What a killed run holds is let go within moments, so that the next one waits for it.
+#[test]
+fn the_lock_of_a_killed_run_is_waited_for() {
+    let room = Room::new(&["demo"]);
+    let main = r#"
+def resources(config):
+    return [command("slow", run = "[ -e @/begun ] || { touch @/begun; sleep 8; }; touch @/ended", creates = "@/ended")]
+"#;
+    room.module("demo", "", main);
+    let mut first = room.start(&["apply", "--role", "demo", "--confirm"]);
+    until("the slow operation begins", || room.node().join("begun").exists());
+    first.kill().expect("a kill");
+    first.wait().expect("an end");
+    room.apply(&["--confirm"]).expect(0);
+    assert_eq!(room.outcome(), "done");
 }

@@ -1,6 +1,8 @@
 //! A workspace with one node that is this machine, and suil run on it in a sealed room: no environment, no terminal,
 //! and no root, even where the tests themselves run as root.
 
+#![allow(dead_code, reason = "each binary of tests needs a part of it")]
+
 use serde_json::Value;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -48,7 +50,7 @@ impl Room {
     /// A workspace with the role `demo`, which names `modules`, and one local node.
     pub fn new(modules: &[&str]) -> Room {
         let room = Room { folder: tempfile::tempdir().expect("a folder"), variables: Vec::new() };
-        for folder in ["work", "home", "node"] {
+        for folder in ["work", "home", "node", "run"] {
             fs::create_dir_all(room.folder.path().join(folder)).expect("a folder");
         }
         room.write(
@@ -112,6 +114,8 @@ impl Room {
             .current_dir(self.path())
             .env_clear()
             .env("HOME", self.folder.path().join("home"))
+            // The lock of the node lies there: each room is a node of its own.
+            .env("XDG_RUNTIME_DIR", self.folder.path().join("run"))
             .env("PATH", "/usr/bin:/bin")
             .env("COLUMNS", "120")
             .envs(self.variables.iter().cloned())

@@ -42,7 +42,10 @@ pub fn put<'v>(mut args: Arguments<'v>, here: Here<'v, '_>) -> Result<Value<'v>,
     let change = Change {
         verb: Verb::Change,
         title,
-        diff: Diff { text: shown.map(|after| TextDiff { before: String::new(), after }), ..Diff::default() },
+        diff: Diff {
+            text: shown.map(|after| TextDiff { before: String::new(), after, shared: false }),
+            ..Diff::default()
+        },
         action: Action { script, uploads: vec![Upload { content, beside: Some(path.to_owned()) }] },
         brings: vec![Brought::Path(path.to_owned())],
         ..Change::default()

@@ -24,7 +24,10 @@ fn node(name: &str, operations: Vec<Operation>) -> NodePlan {
 }
 
 fn content(before: &str, after: &str) -> Diff {
-    Diff { text: Some(TextDiff { before: before.to_owned(), after: after.to_owned() }), ..Diff::default() }
+    Diff {
+        text: Some(TextDiff { before: before.to_owned(), after: after.to_owned(), shared: false }),
+        ..Diff::default()
+    }
 }
 
 fn plain(nodes: Vec<NodePlan>) -> String {
