@@ -181,7 +181,11 @@ async fn step(
             report(Some(&problem.what), &format!("{}{}", outcome.stdout, outcome.stderr));
             Err(Broken::Failed(Box::new(problem)))
         }
-        Some(Err(Failure { reason, problem })) => {
+        Some(Err(Failure { reason, mut problem })) => {
+            if matches!(reason, Reason::Local | Reason::Limit) {
+                // The node was reached: it is not how to reach it that is wrong.
+                problem.place = operation.place.or(problem.place);
+            }
             report(Some(&problem.what), "");
             Err(match reason {
                 Reason::Lost => Broken::Lost(problem),
