@@ -108,3 +108,28 @@ def resources(config):
     assert!(failed.stderr.contains("its guard says that it still has to run"), "{}", failed.stderr);
     assert!(failed.stderr.contains("name in `needs` what turns them"), "{}", failed.stderr);
 }
+
+/// The file is one module's, the command that reacts to it another's.
+#[test]
+fn what_a_run_of_one_module_asks_of_another_is_owed() {
+    let room = Room::new(&["files", "reacts"]);
+    room.module("files", "", "def resources(config):\n    return [file(\"@/one\", content = \"1\")]\n");
+    let reacts = r#"
+def resources(config):
+    return [command("react", run = "echo reacted >>@/log", triggered_by = ["file @/one"])]
+"#;
+    room.module("reacts", "", reacts);
+    room.apply(&["--module", "files", "--confirm"]).expect(0);
+    assert_eq!((room.there("one"), room.there("log")), ("1".into(), "none".into()));
+    room.apply(&["--confirm"]).expect(0);
+    assert_eq!(room.there("log"), "reacted\n");
+    room.apply(&["--confirm"]).expect(0);
+    assert_eq!(room.outcome(), "nothing to do");
+    // With facts of its own, they stay.
+    room.spoil("one", "2");
+    room.apply(&["--module", "files", "--confirm"]).expect(0);
+    let facts = room.yaml(&format!("facts/{NODE}/reacts.yaml"));
+    assert!(facts["signature"].is_string() && facts["owed"]["command react"].is_string(), "{facts}");
+    room.apply(&["--module", "reacts", "--confirm"]).expect(0);
+    assert_eq!(room.there("log"), "reacted\nreacted\n");
+}
