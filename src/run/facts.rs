@@ -62,6 +62,26 @@ impl Folder {
         self.write(&part.name, &mask.plain(&document))
     }
 
+    /// Adds to what is owed, for a module that the run has no part in: its facts stay as they are.
+    ///
+    /// # Errors
+    /// What is recorded of the module cannot be read, or not be written.
+    pub fn owe(&self, module: &str, id: &str, why: &str, mask: &Mask) -> Result<(), Problem> {
+        let path = self.path.join(format!("{module}.yaml"));
+        let mut document = match fs::read_to_string(&path) {
+            Ok(text) => Plain::from_yaml(&text)
+                .map_err(|_| Problem::new(format!("{} is no YAML any more", path.display())).help("remove it"))?,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                Plain::from_iter([("facts", Plain::map()), stamp()])
+            }
+            Err(error) => return Err(Problem::io("read", &path, &error)),
+        };
+        let mut owed = document.get("owed").cloned().unwrap_or_else(Plain::map);
+        owed.set(id, why);
+        document.set("owed", owed);
+        self.write(module, &mask.plain(&document))
+    }
+
     fn write(&self, name: &str, document: &Plain) -> Result<(), Problem> {
         if !self.path.is_dir() {
             if let Some(facts) = self.path.parent() {
