@@ -1,4 +1,4 @@
-//! Files that suil writes: aside, flushed, renamed, so that a run that dies leaves old or new.
+//! Files that suil reads, and files that it writes: aside, flushed, renamed, so that a run that dies leaves old or new.
 
 use super::Problem;
 use std::fs;
@@ -6,6 +6,26 @@ use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use tempfile::NamedTempFile;
+
+/// Reads a file that somebody wrote. A pipe or a device would never end.
+///
+/// # Errors
+/// It is not there, cannot be read, or is no regular file.
+pub fn read(path: &Path) -> std::io::Result<Vec<u8>> {
+    let kind = fs::metadata(path)?.file_type();
+    match kind.is_file() || kind.is_dir() {
+        true => fs::read(path),
+        false => Err(std::io::Error::new(std::io::ErrorKind::InvalidInput, "it is no regular file")),
+    }
+}
+
+/// The same as text.
+///
+/// # Errors
+/// As [`read`], and where it is not UTF-8.
+pub fn read_text(path: &Path) -> std::io::Result<String> {
+    String::from_utf8(read(path)?).map_err(|e| std::io::Error::new(std::io::ErrorKind::InvalidData, e.utf8_error()))
+}
 
 /// Writes `bytes` to `path` through a file beside it that is flushed and renamed. `mode` is the new file's mode.
 pub fn write(path: &Path, bytes: &[u8], mode: u32) -> Result<(), Problem> {

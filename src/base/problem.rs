@@ -113,7 +113,7 @@ pub fn sort(problems: &mut Problems) {
 /// The words of an I/O error without the number that the standard library puts behind them.
 fn plain_io(error: &std::io::Error) -> String {
     let text = error.to_string();
-    if error.kind() == std::io::ErrorKind::InvalidData && text.contains("UTF-8") {
+    if error.kind() == std::io::ErrorKind::InvalidData && text.to_lowercase().contains("utf-8") {
         return "it is not UTF-8".to_owned();
     }
     match text.find(" (os error") {

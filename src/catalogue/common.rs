@@ -2,7 +2,7 @@
 
 use super::files::{Layer, is_absent};
 use super::hierarchy::Hierarchy;
-use crate::base::{FileId, Place, Problem, Problems, Result, nearest::nearest};
+use crate::base::{FileId, Place, Problem, Problems, Result, file, nearest::nearest};
 use crate::data::{Tagged, Value, load};
 use std::path::Path;
 use std::sync::Arc;
@@ -17,7 +17,7 @@ pub struct Common {
 
 impl Common {
     pub fn read(root: &Path) -> Result<Common> {
-        let bytes = std::fs::read(root.join(COMMON)).map_err(|error| match is_absent(&error) {
+        let bytes = file::read(&root.join(COMMON)).map_err(|error| match is_absent(&error) {
             true => Problem::new(format!("`{COMMON}` does not exist"))
                 .help("stand in a workspace, name one with `--workspace DIR`, or make one with `suil init`"),
             false => Problem::io("read", Path::new(COMMON), &error),

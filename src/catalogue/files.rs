@@ -1,7 +1,7 @@
 //! The layer files of a workspace, each read and parsed once.
 
 use super::keys::{self, Kind};
-use crate::base::{Problem, Problems, Result};
+use crate::base::{Problem, Problems, Result, file};
 use crate::data::library::{Library, ModuleDir};
 use crate::data::{self, Tagged};
 use std::collections::HashMap;
@@ -44,7 +44,7 @@ impl Files {
     pub fn layer(&self, shown: &str, kind: Kind, library: &Library) -> Loaded {
         self.once(shown, |id| {
             let path = self.root.join(shown);
-            match std::fs::read(&path) {
+            match file::read(&path) {
                 Ok(bytes) => parse(id, shown, &bytes, kind, library),
                 Err(error) if is_absent(&error) => Ok(None),
                 Err(error) => Err(Problem::io("read", Path::new(shown), &error).into()),

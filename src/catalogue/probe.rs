@@ -1,9 +1,8 @@
 //! What is known of a node's operating system: the cached answer of the last probe.
 
 use super::hierarchy::release_text;
-use crate::base::{Plain, Problem, Result};
+use crate::base::{Plain, Problem, Result, file};
 use std::collections::HashMap;
-use std::fs;
 use std::path::Path;
 
 /// The operating system of a node, as far as it is known.
@@ -62,7 +61,7 @@ impl Probes {
     /// A cache that cannot be read.
     pub fn read(&mut self, root: &Path, node: &str) -> Result<Probe, Problem> {
         let shown = Path::new("facts").join(node).join("suil.yaml");
-        let text = match fs::read_to_string(root.join(&shown)) {
+        let text = match file::read_text(&root.join(&shown)) {
             Ok(text) => text,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Probe::default()),
             Err(error) => return Err(Problem::io("read", &shown, &error)),

@@ -12,7 +12,7 @@ use super::probe::Probe;
 use super::requires;
 use super::stack::Stacks;
 use crate::base::problem::Kind as Severity;
-use crate::base::{Place, Problem, Problems, Result, nearest::nearest};
+use crate::base::{Place, Problem, Problems, Result, file, nearest::nearest};
 use crate::data::Value;
 use crate::data::library::{Library, ModuleDir};
 use std::path::{Path, PathBuf};
@@ -196,7 +196,7 @@ impl Workspace {
     /// finding what else is wrong.
     pub(super) fn seeming_role(&self, node: &str) -> Option<String> {
         let path = self.root.join("data").join(path_of(self.hierarchy.node(), node));
-        let bytes = std::fs::read(path).ok()?;
+        let bytes = file::read(&path).ok()?;
         let text = String::from_utf8_lossy(&bytes);
         let line = text.lines().find_map(|line| line.strip_prefix("role:"))?;
         let name = line.split('#').next().unwrap_or_default().trim().trim_matches(['"', '\'']);

@@ -20,7 +20,7 @@ pub use difference::{Difference, differences};
 pub use files::{Files, Stock};
 pub use star::Queued;
 
-use crate::base::{Place, Plain, Problem, Problems, Result};
+use crate::base::{Place, Plain, Problem, Problems, Result, nearest::nearest};
 use crate::data::Value;
 use crate::resource::{Content, Resource};
 use schema::Schema;
@@ -81,9 +81,29 @@ impl Module {
     pub fn compile(&self) -> Result<()> {
         let mut problems = Problems::new();
         problems.extend(self.inner.schema().err().unwrap_or_default());
-        problems.extend(self.inner.program().err().unwrap_or_default());
+        match self.inner.program() {
+            Ok(Some(program)) => problems.extend(self.idle(&program)),
+            Ok(None) => {}
+            Err(found) => problems.extend(found),
+        }
         problems.extend(self.inner.templates().check());
         if problems.is_empty() { Ok(()) } else { Err(problems) }
+    }
+
+    /// A `main.star` without any of the functions that suil calls does nothing, for a misspelt name more often than not.
+    fn idle(&self, program: &Program) -> Option<Problem> {
+        const CALLED: [&str; 4] = ["resources", "expected", "deploy", "check"];
+        let names: Vec<&str> = program.frozen.names().map(|name| name.as_str()).collect();
+        if names.iter().any(|name| CALLED.contains(name)) {
+            return None;
+        }
+        let problem = Problem::new(format!("module `{}`: `{MAIN}` has no function that suil calls", self.name()))
+            .expected("expected one of `resources(config)`, `expected(config)`, `deploy(config, facts, force)`, `check(config, facts)`");
+        let guess = names.iter().find_map(|name| Some((name, nearest(name, CALLED)?)));
+        Some(match guess {
+            Some((name, near)) => problem.help(format!("did you mean `{near}` by `{name}`?")),
+            None => problem,
+        })
     }
 
     /// True where the module has `code/main.star`.

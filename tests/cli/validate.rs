@@ -84,3 +84,29 @@ fn files_that_no_node_reads_are_checked_too() {
     }
     assert_eq!(left.stderr.matches("sruf").count(), 2, "told once, with its line: {}", left.stderr);
 }
+
+/// A pipe is never read to its end, and a device has none.
+#[test]
+fn what_is_no_regular_file_is_refused_and_not_waited_for() {
+    let wanted = "is_a_device.yaml`: it is no regular file";
+    for path in ["data/roles", "modules/surf/data", "modules/surf/data/os/debian"] {
+        let room = reef();
+        std::fs::create_dir_all(room.path().join(path)).expect("folders");
+        std::os::unix::fs::symlink("/dev/zero", room.path().join(path).join("is_a_device.yaml")).expect("a link");
+        let left = room.run(&["validate"]);
+        assert_eq!((left.status, left.stdout.as_str()), (1, ""), "{path}");
+        assert!(left.stderr.contains(wanted), "{path}: {}", left.stderr);
+    }
+}
+
+#[test]
+fn code_that_suil_never_calls_is_told() {
+    let room = reef();
+    room.write("modules/surf/code/main.star", "def resource(config):\n    return []\n");
+    let want = "\
+suil: module `surf`: `code/main.star` has no function that suil calls
+note: expected one of `resources(config)`, `expected(config)`, `deploy(config, facts, force)`, `check(config, facts)`
+help: did you mean `resources` by `resource`?
+";
+    room.run(&["validate"]).is(1, "", want);
+}

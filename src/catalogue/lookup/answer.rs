@@ -4,7 +4,7 @@ use super::super::glob::Glob;
 use super::super::workspace::Workspace;
 use super::read::Read;
 use super::text;
-use crate::base::{Place, Plain, Problem, Problems, Result};
+use crate::base::{Place, Plain, Problem, Problems, Result, file};
 use crate::data::{
     Kind, Lookup, Value,
     value::{From, SelfRule},
@@ -184,7 +184,7 @@ impl Answers {
 
 fn read_facts(root: &Path, node: &str, module: &str) -> Result<Plain, Problem> {
     let shown = Path::new("facts").join(node).join(format!("{module}.yaml"));
-    match std::fs::read_to_string(root.join(&shown)) {
+    match file::read_text(&root.join(&shown)) {
         Ok(text) => Plain::from_yaml(&text).map_err(|words| {
             Problem::new(format!("the facts in `{}` are broken: {words}", shown.display()))
                 .help(format!("`suil facts --node {node}` reads them again"))

@@ -1,7 +1,7 @@
 //! The files of one module, on disk or in the binary.
 
 use super::{Origin, stock};
-use crate::base::{Problem, Result};
+use crate::base::{Problem, Result, file};
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
@@ -25,7 +25,7 @@ impl ModuleDir {
             return Ok(stock::read(&self.name, rel));
         };
         let Some(path) = inside(folder, rel) else { return Ok(None) };
-        match fs::read(&path) {
+        match file::read(&path) {
             Ok(bytes) => Ok(Some(bytes.into())),
             Err(error) if missing(&error) => Ok(None),
             Err(error) => Err(Problem::io("read", &self.shown(rel), &error)),

@@ -1,9 +1,8 @@
 //! `modules.yaml`: which modules a workspace uses, and where they come from.
 
-use crate::base::{FileId, Place, Problem, Problems, Result, nearest::nearest};
+use crate::base::{FileId, Place, Problem, Problems, Result, file, nearest::nearest};
 use crate::data::{Kind, Value, load};
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::Path;
 
 const FILE: &str = "modules.yaml";
@@ -29,7 +28,7 @@ impl Manifest {
     /// # Errors
     /// All that is wrong in it.
     pub fn read(root: &Path) -> Result<Option<Manifest>> {
-        let bytes = match fs::read(root.join(FILE)) {
+        let bytes = match file::read(&root.join(FILE)) {
             Ok(bytes) => bytes,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(Problem::io("read", Path::new(FILE), &error).into()),

@@ -154,7 +154,7 @@ fn a_wrong_schema_is_told_at_its_rule() {
         ("Config = schema(a = t.mode(default = 0o644))", "`t.mode`: `default` 420 does not fit\n"),
         ("Config = schema(a = t.secret(default = \"x\"))", "`t.secret`: a secret can have no default\n"),
         ("Config = schema(a = t.string(pattern = \"(\"))", "`t.string`: `pattern`: "),
-        ("Config = schema(a = t.strng())", "module `app`: object of type `namespace` has no attribute `strng`\n"),
+        ("Config = schema(a = t.strng())", "module `app`: there is no `strng` here\n"),
         ("Config = 1", "module `app`: `code/config.star` sets `Config` to something else than a schema\n"),
         ("x = 1", "module `app`: `code/config.star` has no `Config`\n"),
         ("Config = schema(a = t.int()", "module `app`: parse error"),

@@ -108,9 +108,17 @@ fn own_words(module: &str, error: &starlark::Error) -> Problem {
         help = Some(format!("did you mean {after}"));
         what = before.to_owned();
     }
-    if let Some((_, name)) = what.split_once("object of type `namespace` has no attribute ") {
+    if let Some((_, name)) = what.split_once("bject of type `namespace` has no attribute ") {
         what = format!("there is no {name} here");
         help.get_or_insert("docs/modules.md lists all types and functions".to_owned());
+    }
+    // Types of the interpreter's insides mean nothing to an author.
+    if let Some((_, expected)) = what.split_once("rror unpacking value for parameter ") {
+        let expected = expected.rsplit_once(" of type `").map_or("", |(_, name)| name.trim_end_matches('`'));
+        what = format!("an argument does not fit: expected `{expected}`");
+    }
+    if let Some((_, number)) = what.split_once("too big to fit in i32") {
+        what = format!("the number{number} is too big here").replace("number: ", "number ");
     }
     // The interpreter's own words for its limits name numbers that the author cannot change.
     if what.contains("duration limit") {

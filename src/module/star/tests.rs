@@ -298,3 +298,19 @@ fn a_large_source_is_streamed_from_where_it_lies() {
     assert_eq!(found[0].wanted().get("sha256").and_then(Plain::as_str), Some(sha256.as_str()));
     assert!(module.signature().expect("signature").starts_with("sha256:"));
 }
+
+/// Nobody who writes a module knows what an `i32` is, and a parameter of a builtin has no name of its own.
+#[test]
+fn the_words_of_the_interpreter_about_its_insides_are_put_plainly() {
+    for (code, want) in [
+        ("\"a\" * 100000000000", "module `app`: the number 100000000000 is too big here"),
+        ("range(10000000000)", "module `app`: an argument does not fit: expected `int`"),
+        ("t.str()", "module `app`: there is no `str` here"),
+    ] {
+        let text = format!("x = {code}\nConfig = schema()\n");
+        let module = module(Memory::of([("code/config.star", text.as_str())]));
+        let found = told(&config(&module, "{}\n").map(drop).expect_err(code));
+        assert_eq!(found.lines().next(), Some(want), "{code}");
+        assert!(found.contains("at modules/app/code/config.star:1:"), "{found}");
+    }
+}
