@@ -15,6 +15,8 @@ mod pool;
 mod refuse;
 #[path = "local/room.rs"]
 mod room;
+#[path = "local/secret.rs"]
+mod secret;
 #[path = "local/stop.rs"]
 mod stop;
 #[path = "local/trigger.rs"]

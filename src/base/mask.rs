@@ -117,5 +117,7 @@ mod tests {
             assert!(mask.apply(text).contains("‹secret "), "{text}");
         }
         assert_eq!(mask.apply("nothing here"), "nothing here");
+        let value = Plain::from_json(r#"{"s3cr'et pass": ["1 s3cr'et pass", 2]}"#).expect("json");
+        assert!(!mask.plain(&value).to_json().contains("s3cr"));
     }
 }

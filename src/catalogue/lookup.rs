@@ -5,7 +5,7 @@
 
 mod answer;
 mod read;
-mod text;
+pub mod text;
 
 pub use answer::{Answer, Answers};
 pub use read::Read;

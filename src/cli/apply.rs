@@ -2,7 +2,7 @@
 
 use super::start::Start;
 use super::{Context, Outcome, Selection};
-use crate::base::{Plain, Problem, Problems, clock};
+use crate::base::{Plain, Problem, Problems, clock, problem::Kind};
 use crate::run::{self, Record};
 use crate::ui::pick::{Item, pick as choose};
 use crate::ui::text::count;
@@ -138,8 +138,11 @@ fn conclude(
             .collect();
         ui::out(&ui::progress::endings(lines.iter().map(|(n, e, w)| (*n, *e, w.as_str())), paint))?;
     }
-    let problems: Problems = outcomes.iter().flat_map(|(_, outcome)| outcome.problems()).cloned().collect();
+    let mut problems: Problems = outcomes.iter().flat_map(|(_, outcome)| outcome.problems()).cloned().collect();
     if start.stop.asked() {
+        if problems.is_empty() {
+            problems.push(Problem::new("interrupted").kind(Kind::Interrupted).note(unchanged(outcomes)));
+        }
         ui::fail(&problems, &start.mask());
         return Ok(Exit::Interrupted);
     }
@@ -148,6 +151,14 @@ fn conclude(
     }
     let waits = outcomes.iter().any(|(_, o)| matches!(o, run::Outcome::Planned { operations } if *operations > 0));
     Ok(if waits && args.detailed_exitcode { Exit::Differences } else { Exit::Done })
+}
+
+/// What is to be said of an interrupted run in which nothing went wrong.
+fn unchanged(outcomes: &[(String, run::Outcome)]) -> &'static str {
+    match outcomes.iter().any(|(_, outcome)| matches!(outcome, run::Outcome::Done { .. })) {
+        true => "what had begun was finished",
+        false => "nothing was changed",
+    }
 }
 
 /// What stands behind the ending of a node.

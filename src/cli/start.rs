@@ -204,11 +204,17 @@ fn setup(loaded: Loaded, screen: &Arc<ui::watch::Screen>) -> Setup {
     Setup { workspace, modules, vault, access }
 }
 
-/// Each Ctrl-C asks for a stop: the first finishes what is in flight, the second leaves it.
+/// Each Ctrl-C, and each SIGTERM, asks for a stop: the first finishes what is in flight, the second leaves it. SIGHUP
+/// stays what it was: under nohup it must do nothing.
 async fn listen(stop: Stop) {
-    while tokio::signal::ctrl_c().await.is_ok() {
-        stop.ask();
-    }
+    use tokio::signal::unix::{SignalKind, signal};
+    let asked = async |kind| {
+        let Ok(mut signals) = signal(kind) else { return };
+        while signals.recv().await.is_some() {
+            stop.ask();
+        }
+    };
+    tokio::join!(asked(SignalKind::interrupt()), asked(SignalKind::terminate()));
 }
 
 /// `anna@desk: suil apply --role web`. Arguments of suil never hold a secret of the workspace.

@@ -16,7 +16,10 @@ pub fn drift(node: &str, plan: &NodePlan, rest: &Operation) -> Problem {
             word(&attribute.before)
         ));
     }
-    if rest.diff.attributes.is_empty() {
+    let guarded = rest.resource.starts_with("command ");
+    if guarded {
+        problem = problem.note("its guard says that it still has to run");
+    } else if rest.diff.attributes.is_empty() {
         problem = problem.note(format!("`{}` would be needed again", rest.title));
     }
     if let Some(why) = &rest.owed {
@@ -29,6 +32,11 @@ pub fn drift(node: &str, plan: &NodePlan, rest: &Operation) -> Problem {
     }
     if let Some(place) = rest.place {
         problem = problem.at(place);
+    }
+    if guarded {
+        return problem.help(
+            "see that `run` brings about what `creates`, `unless` or `only_if` look at, and name in `needs` what turns them",
+        );
     }
     problem.help(format!("something else on `{node}` resets it; find it, then `suil apply --node {node} --dry-run`"))
 }

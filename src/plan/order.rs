@@ -9,6 +9,9 @@ use std::sync::Arc;
 /// Where an operation belongs: the module's turn, the resource's turn in it, then the order of making.
 type Turn = (usize, usize, usize);
 
+/// Whose want owes what, and why; `None`: nothing is owed.
+type Owed = Option<(usize, Fire, String)>;
+
 struct Step {
     turn: Turn,
     module: usize,
@@ -94,7 +97,7 @@ impl Reaction<'_> {
     }
 
     /// What an earlier run left undone: the module of the declaration that knows it, what, and why.
-    fn owed(&self, wants: &[Want], facts: &Facts) -> Option<(usize, Fire, String)> {
+    fn owed(&self, wants: &[Want], facts: &Facts) -> Owed {
         let owed = self.sites.iter().filter_map(|(m, resource)| {
             let recorded = || wants.get(*m).and_then(|want| recorded(&***resource, want));
             resource.owed(facts).or_else(recorded).map(|(what, why)| (*m, what, why))
@@ -130,7 +133,7 @@ fn fire(wants: &[Want], facts: &Facts, steps: &mut Vec<Step>) {
     let mut changed = turns(steps);
     let mut stirred: BTreeSet<Id> = changed.keys().cloned().collect();
     let mut idle = reactions(wants);
-    let mut pending: Vec<(Reaction<'_>, Option<(usize, Fire, String)>)> = Vec::new();
+    let mut pending: Vec<(Reaction<'_>, Owed)> = Vec::new();
     loop {
         let (now, rest): (Vec<_>, Vec<_>) = idle
             .into_iter()
@@ -165,7 +168,7 @@ fn fire(wants: &[Want], facts: &Facts, steps: &mut Vec<Step>) {
 /// The operation of one that reacts, behind the last change that asks for it.
 fn react(
     reaction: &Reaction<'_>,
-    owed: Option<(usize, Fire, String)>,
+    owed: Owed,
     facts: &Facts,
     steps: &[Step],
     changed: &BTreeMap<Id, Turn>,

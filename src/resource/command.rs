@@ -90,7 +90,12 @@ impl Resource for Command {
         if !self.triggered_by.is_empty() {
             return Ok(Vec::new());
         }
-        let verdict = self.judge(facts, ahead).map_err(|words| path::unknown(self, &words))?;
+        let asks = self.unless.is_some() || self.only_if.is_some();
+        let verdict = match asks && self.common.needs.iter().any(|need| ahead.changed.contains(need)) {
+            // What it needs changes first, and may turn the guard.
+            true => Verdict::Later(self.guards()),
+            false => self.judge(facts, ahead).map_err(|words| path::unknown(self, &words))?,
+        };
         Ok(self.change(verdict).into_iter().collect())
     }
 

@@ -1,5 +1,6 @@
 //! Connects to every prepared node, reads its facts and plans it: everything before anything changes.
 
+use super::bystander::{self, Bystander};
 use super::facts::{Folder, Recorded};
 use super::link;
 use super::outcome::Outcome;
@@ -25,6 +26,8 @@ pub struct Ready {
     /// What earlier runs recorded of each module.
     pub recorded: BTreeMap<String, Recorded>,
     pub entry: Entry,
+    /// Who reacts to what this run changes and has no part in it.
+    pub bystanders: Vec<Bystander>,
     /// What the node is, as `facts/<node>/suil.yaml` keeps it.
     pub probe: Plain,
 }
@@ -183,7 +186,11 @@ async fn one(
         session.close().await;
         return Err(plan.problems.into());
     }
-    Ok((Ready { node, session, intent, facts, collected, recorded, entry, probe: found.to_plain() }, plan))
+    let bystanders = match plan.operations.is_empty() {
+        true => Vec::new(),
+        false => bystander::all(setup, &entry, &target, options),
+    };
+    Ok((Ready { node, session, intent, facts, collected, recorded, entry, bystanders, probe: found.to_plain() }, plan))
 }
 
 async fn connect(

@@ -2,6 +2,7 @@
 //!
 //! Enters: a catalogue, its modules, a plan. Leaves: changed nodes, facts, records, outcomes. Never prints.
 
+mod bystander;
 mod facts;
 pub mod gather;
 mod guard;

@@ -1,5 +1,6 @@
 //! Performs the operations of a plan, looks again, and judges.
 
+use super::bystander;
 use super::facts::{Folder, Recorded};
 use super::gather::{Gathered, Ready};
 use super::guard;
@@ -109,7 +110,7 @@ async fn one(
                 _ => Outcome::Failed { performed, planned, problems },
             };
         }
-        if let Err(problem) = owe(setup, &ready, plan, operation, &mut debts) {
+        if let Err(problem) = owe(setup, &mut ready, plan, operation, &mut debts) {
             ready.session.close().await;
             return Outcome::Failed { performed, planned, problems: vec![problem] };
         }
@@ -181,7 +182,11 @@ async fn step(
             report(Some(&problem.what), &format!("{}{}", outcome.stdout, outcome.stderr));
             Err(Broken::Failed(Box::new(problem)))
         }
-        Some(Err(Failure { reason, problem })) => {
+        Some(Err(Failure { reason, mut problem })) => {
+            if matches!(reason, Reason::Local | Reason::Limit) {
+                // The node was reached: it is not how to reach it that is wrong.
+                problem.place = operation.place.or(problem.place);
+            }
             report(Some(&problem.what), "");
             Err(match reason {
                 Reason::Lost => Broken::Lost(problem),
@@ -251,8 +256,15 @@ fn debts(ready: &Ready) -> Debts {
 
 /// Writes down which reactions `operation` asks for before it is performed: a run that is killed right after it must
 /// not lose them.
-fn owe(setup: &Setup, ready: &Ready, plan: &NodePlan, operation: &Operation, debts: &mut Debts) -> Result<(), Problem> {
+fn owe(
+    setup: &Setup,
+    ready: &mut Ready,
+    plan: &NodePlan,
+    operation: &Operation,
+    debts: &mut Debts,
+) -> Result<(), Problem> {
     let changes: BTreeSet<&str> = operation.resource.split(", ").collect();
+    bystander::tell(setup, &ready.node, &mut ready.bystanders, &changes, operation)?;
     let mut modules = BTreeSet::new();
     for later in plan.operations.iter().filter(|later| later.id > operation.id) {
         if later.triggered_by.iter().any(|id| changes.contains(id.as_str())) {

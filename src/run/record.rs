@@ -6,6 +6,7 @@ use crate::base::{Mask, Plain, Problem, clock, file};
 use chrono::{DateTime, Utc};
 use std::fs;
 use std::io::Write;
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
@@ -40,11 +41,12 @@ impl Record {
         file::private_folder(&runs)?;
         let aside = tempfile::Builder::new()
             .prefix(".new-")
+            .permissions(fs::Permissions::from_mode(0o700))
             .tempdir_in(&runs)
             .map_err(|e| Problem::io("make a folder in", &runs, &e))?;
         for node in nodes {
             let folder = aside.path().join(&node.node);
-            fs::create_dir_all(&folder).map_err(|e| Problem::io("make folder", &folder, &e))?;
+            file::private_folder(&folder)?;
             put(&folder.join("node.yaml"), &mask.plain(&node.entry).to_yaml())?;
             for (module, config) in &node.configs {
                 put(&folder.join(format!("{module}.yaml")), &mask.plain(config).to_yaml())?;
@@ -52,7 +54,7 @@ impl Record {
         }
         put(&aside.path().join("plan.json"), &(mask.plain(plan).to_json() + "\n"))?;
         let events = aside.path().join("events.jsonl");
-        fs::write(&events, "").map_err(|e| Problem::io("write", &events, &e))?;
+        put(&events, "")?;
         let folder = place(&runs, aside, &clock::folder(at))?;
         point(&runs, &folder)?;
         let events = folder.join("events.jsonl");
@@ -110,7 +112,7 @@ fn describe(event: &Event<'_>) -> Plain {
             line.set("title", &operation.title);
             line.set("seconds", (seconds * 1000.0).round() / 1000.0);
             line.set("problem", problem.map(Plain::from));
-            line.set("output", *output);
+            line.set("output", last(output));
         }
         Event::Finished { node, outcome } => {
             line.set("event", "finished");
@@ -121,8 +123,21 @@ fn describe(event: &Event<'_>) -> Plain {
     line
 }
 
+/// So much of what an operation printed is kept.
+const KEPT: usize = 64 * 1024;
+
+/// The end of a text that is too long: what went wrong is said last.
+fn last(text: &str) -> String {
+    let from = text.ceil_char_boundary(text.len().saturating_sub(KEPT));
+    match from {
+        0 => text.to_owned(),
+        from => format!("… {}", text.get(from..).unwrap_or_default()),
+    }
+}
+
 fn put(path: &Path, text: &str) -> Result<(), Problem> {
-    fs::write(path, text).map_err(|e| Problem::io("write", path, &e))
+    let made = fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(path);
+    made.and_then(|mut file| file.write_all(text.as_bytes())).map_err(|e| Problem::io("write", path, &e))
 }
 
 /// Moves the finished folder to its name; a second run in the same second gets `-2` behind it.

@@ -140,7 +140,7 @@ fn a_terminal_is_asked_once_for_all_nodes() {
     let ran = Ran::of(child.wait_with_output().expect("an end"));
     drop(keys);
     assert_eq!(ran.status, 0, "{}", ran.stdout);
-    assert_eq!(ran.stdout.matches("(first for ").count(), 1, "{}", ran.stdout);
+    assert_eq!(ran.stdout.matches("sudo password").count(), 1, "{}", ran.stdout);
     assert!(!ran.stdout.contains("c$d;e"), "{}", ran.stdout);
     for user in ["one", "lectured", "free"] {
         assert_eq!(workspace.outcome(&format!("n-{user}")), "done", "{}", ran.stdout);

@@ -131,3 +131,35 @@ fn facts_and_records_have_the_fields_of_the_python_suil() {
         assert_eq!(mode & 0o7777, 0o700, "{folder}");
     }
 }
+
+/// A record is the public view, but it is nobody else's business what stands on which node.
+#[test]
+fn a_record_is_private_and_keeps_only_the_end_of_what_an_operation_printed() {
+    let room = Room::new(&["demo"]);
+    let main = r#"
+def resources(config):
+    return [command("chat", run = "yes é | head -c 300000; echo the-end; touch @/done", creates = "@/done")]
+"#;
+    room.module("demo", "", main);
+    room.apply(&["--confirm"]).expect(0);
+    let mut folders = vec![room.path().join(".runs")];
+    let mut seen = 0;
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).expect("a folder") {
+            let path = entry.expect("an entry").path();
+            if path.is_symlink() {
+                continue;
+            }
+            let mode = path.metadata().expect("metadata").permissions().mode() & 0o7777;
+            let private = if path.is_dir() { 0o700 } else { 0o600 };
+            assert_eq!(mode, private, "{}", path.display());
+            folders.extend(path.is_dir().then_some(path));
+            seen += 1;
+        }
+    }
+    assert!(seen >= 6, "{seen}");
+    let events = room.events();
+    let ended = events.iter().find(|event| event["event"] == "ended").expect("an end");
+    let output = ended["output"].as_str().expect("text");
+    assert!(output.starts_with("… ") && output.ends_with("the-end") && output.len() < 70_000, "{}", output.len());
+}

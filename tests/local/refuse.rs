@@ -3,6 +3,7 @@
 use crate::room::{NODE, Ran, Room, until};
 use serde_json::json;
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 
 #[test]
 fn nothing_runs_after_a_failed_operation_and_the_record_is_there() {
@@ -173,4 +174,17 @@ def resources(config):
     first.wait().expect("an end");
     room.apply(&["--confirm"]).expect(0);
     assert_eq!(room.outcome(), "done");
+}
+
+/// The node was reached, so it is not its address that is wrong.
+#[test]
+fn an_upload_that_cannot_be_stored_points_at_the_resource() {
+    let room = Room::new(&["demo"]);
+    room.module("demo", "", "def resources(config):\n    return [file(\"@/closed/x\", content = \"x\")]\n");
+    let closed = room.node().join("closed");
+    fs::create_dir(&closed).expect("a folder");
+    fs::set_permissions(&closed, fs::Permissions::from_mode(0o555)).expect("its mode");
+    let ran = room.apply(&["--confirm"]).expect(1);
+    assert!(ran.stderr.contains("cannot store an upload"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("--> modules/demo/code/main.star:2:13"), "{}", ran.stderr);
 }

@@ -22,8 +22,12 @@ def resources(config):
 }
 
 fn interrupt(child: &Child) {
+    signal(child, Signal::INT);
+}
+
+fn signal(child: &Child, signal: Signal) {
     let pid = Pid::from_raw(child.id().try_into().expect("a number")).expect("a process");
-    kill_process(pid, Signal::INT).expect("a signal");
+    kill_process(pid, signal).expect("a signal");
 }
 
 #[test]
@@ -56,4 +60,33 @@ fn the_second_one_stops_at_once() {
     assert!(ran.stderr.contains("stopped in the middle of operation 2 of 3"), "{}", ran.stderr);
     std::thread::sleep(std::time::Duration::from_millis(1600));
     assert!(!room.node().join("ended").exists(), "what ran on the node was ended with its session");
+}
+
+/// What a service manager or a cancelled job of a CI sends.
+#[test]
+fn a_sigterm_finishes_the_operation_in_flight_too() {
+    let room = room();
+    let child = room.start(&["apply", "--role", "demo", "--confirm"]);
+    until("the slow operation begins", || room.node().join("begun").exists());
+    signal(&child, Signal::TERM);
+    Ran::of(child.wait_with_output().expect("an end")).expect(130);
+    assert!(room.node().join("ended").exists() && room.there("after") == "none");
+    assert_eq!(room.outcome(), "failed");
+}
+
+/// The wish came while the plan was made: the guard of a command is asked for two seconds.
+#[test]
+fn a_run_that_is_stopped_before_it_changes_anything_says_so() {
+    let room = Room::new(&["demo"]);
+    let main = r#"
+def resources(config):
+    return [file("@/one", content = "1"), command("x", run = "true", unless = "touch @/asked; sleep 2; false")]
+"#;
+    room.module("demo", "", main);
+    let child = room.start(&["apply", "--role", "demo", "--confirm"]);
+    until("the guard is asked", || room.node().join("asked").exists());
+    interrupt(&child);
+    let ran = Ran::of(child.wait_with_output().expect("an end")).expect(130);
+    assert!(ran.stderr.starts_with("suil: "), "{}", ran.stderr);
+    assert_eq!(room.there("one"), "none");
 }

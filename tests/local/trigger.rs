@@ -81,3 +81,55 @@ def resources(config):
     room.apply(&["--confirm"]).expect(0);
     assert_eq!(room.outcome(), "nothing to do");
 }
+
+/// The guard of a command is asked before the run, but what the command needs may turn it.
+#[test]
+fn a_guard_is_asked_again_after_what_the_command_needs() {
+    let room = Room::new(&["demo"]);
+    let main = r#"
+def resources(config):
+    one = file("@/one", content = config.text)
+    return [one, command("copy", run = "cp @/one @/two", unless = "cmp -s @/one @/two"%s)]
+"#;
+    let schema = "text = t.string(default = \"a\")";
+    room.module("demo", schema, &main.replace("%s", ", needs = [one]"));
+    room.apply(&["--confirm"]).expect(0);
+    room.data("demo: {text: b}\n");
+    let dry = room.apply(&["--dry-run"]).expect(0);
+    assert!(dry.stdout.contains("run copy") && dry.stdout.contains("judged then: it runs only if"), "{}", dry.stdout);
+    room.apply(&["--confirm"]).expect(0);
+    assert_eq!((room.there("two"), room.performed().len()), ("b".into(), 2));
+    room.apply(&["--confirm"]).expect(0);
+    assert_eq!(room.outcome(), "nothing to do");
+
+    room.module("demo", schema, &main.replace("%s", ""));
+    room.data("demo: {text: c}\n");
+    let failed = room.apply(&["--confirm"]).expect(1);
+    assert!(failed.stderr.contains("its guard says that it still has to run"), "{}", failed.stderr);
+    assert!(failed.stderr.contains("name in `needs` what turns them"), "{}", failed.stderr);
+}
+
+/// The file is one module's, the command that reacts to it another's.
+#[test]
+fn what_a_run_of_one_module_asks_of_another_is_owed() {
+    let room = Room::new(&["files", "reacts"]);
+    room.module("files", "", "def resources(config):\n    return [file(\"@/one\", content = \"1\")]\n");
+    let reacts = r#"
+def resources(config):
+    return [command("react", run = "echo reacted >>@/log", triggered_by = ["file @/one"])]
+"#;
+    room.module("reacts", "", reacts);
+    room.apply(&["--module", "files", "--confirm"]).expect(0);
+    assert_eq!((room.there("one"), room.there("log")), ("1".into(), "none".into()));
+    room.apply(&["--confirm"]).expect(0);
+    assert_eq!(room.there("log"), "reacted\n");
+    room.apply(&["--confirm"]).expect(0);
+    assert_eq!(room.outcome(), "nothing to do");
+    // With facts of its own, they stay.
+    room.spoil("one", "2");
+    room.apply(&["--module", "files", "--confirm"]).expect(0);
+    let facts = room.yaml(&format!("facts/{NODE}/reacts.yaml"));
+    assert!(facts["signature"].is_string() && facts["owed"]["command react"].is_string(), "{facts}");
+    room.apply(&["--module", "reacts", "--confirm"]).expect(0);
+    assert_eq!(room.there("log"), "reacted\nreacted\n");
+}
