@@ -173,7 +173,7 @@ async fn step(
                 operation,
                 seconds,
                 problem: report,
-                output: outcome.stdout.trim(),
+                output: format!("{}{}", outcome.stdout, outcome.stderr).trim(),
             });
             proven.map_err(|problem| Broken::Failed(Box::new(problem)))
         }
