@@ -97,7 +97,7 @@ fn no_key() -> Vault {
 
 fn value(catalogue: &Catalogue, node: &str, path: &str) -> Plain {
     let entry = catalogue.entries.iter().find(|entry| &*entry.name == node).expect(node);
-    let value = entry.at(path).unwrap_or_else(|| panic!("{node} has no {path}"));
+    let value = entry.at(&path.split('.').collect::<Vec<_>>()).unwrap_or_else(|| panic!("{node} has no {path}"));
     suil::catalogue::public(&value, &no_key(), node, path).expect("public")
 }
 
@@ -334,7 +334,8 @@ fn an_explanation_names_every_layer_that_touched_the_key() {
     ]);
     let workspace = room.open().expect("workspace");
     let story = |key: &str| {
-        let explanation = explain(&workspace, "n", key).unwrap_or_else(|problems| panic!("{}", words(&problems)));
+        let explanation = explain(&workspace, "n", key, &mut |_, _| Ok(None))
+            .unwrap_or_else(|problems| panic!("{}", words(&problems)));
         let plain = |value: &Option<suil::data::Value>| match value {
             Some(value) => suil::catalogue::public(value, &no_key(), "n", key).expect("public").to_json_line(),
             None => "nothing".to_owned(),
@@ -361,7 +362,7 @@ fn an_explanation_names_every_layer_that_touched_the_key() {
     );
     assert_eq!(story("modules"), [r#"data/roles/r.yaml:1:1 set ["a"]"#, r#"["a"]"#].map(str::to_owned));
     assert_eq!(story("role"), [r#"data/nodes/n.yaml:1:1 set "r""#, r#""r""#].map(str::to_owned));
-    let Err(problems) = explain(&workspace, "n", "a.prot") else { panic!("no error") };
+    let Err(problems) = explain(&workspace, "n", "a.prot", &mut |_, _| Ok(None)) else { panic!("no error") };
     assert!(words(&problems).contains("did you mean `a.port`?"), "{}", words(&problems));
 }
 
@@ -510,4 +511,23 @@ fn a_sound_workspace_has_no_problems() {
     let (catalogue, found) = validate(&room.open().expect("workspace"));
     assert_eq!(catalogue.entries.len(), 1);
     assert!(found.is_empty(), "{}", words(&found));
+}
+
+/// Facts are what a program wrote: only `true` and `false` are booleans there, and a key `n` is one.
+#[test]
+fn a_lookup_reads_facts_as_they_were_written() {
+    let room = Room::new(&[
+        ("modules/a/requires.yaml", ""),
+        ("modules/b/requires.yaml", ""),
+        ("data/roles/r.yaml", "modules: [a]\n"),
+        ("data/nodes/n.yaml", "role: r\na: {x: !LOOKUP {field: b.port.n, from: facts}}\n"),
+        ("facts/n/b.yaml", "facts:\n  port: {n: [22, no, 1.5, true, null, 'on']}\n"),
+    ]);
+    assert_eq!(value(&room.good(&all()), "n", "a.x").to_json_line(), r#"["22","no","1.5","true","on"]"#);
+    room.write("facts/n/b.yaml", "facts: [\n");
+    let found = room.bad(&all());
+    assert!(found.contains("the facts in `facts/n/b.yaml` are broken: unclosed bracket"), "{found}");
+    assert!(found.contains("`suil facts --node n` reads them again") && !found.contains("<input>"), "{found}");
+    room.write("facts/n/b.yaml", "");
+    assert!(room.bad(&all()).contains("lookup of `b.port.n` finds nothing"));
 }

@@ -7,6 +7,8 @@ use suil::base::{Mask, Plain, Problem, Problems};
 use suil::catalogue::{Catalogue, Selection, Workspace};
 use suil::data::secret::{Keys, Vault};
 
+#[path = "deviate/command.rs"]
+mod command;
 #[path = "deviate/mod.rs"]
 mod deviate;
 

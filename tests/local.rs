@@ -9,10 +9,14 @@ mod collect;
 mod converge;
 #[path = "local/format.rs"]
 mod format;
+#[path = "local/pool.rs"]
+mod pool;
 #[path = "local/refuse.rs"]
 mod refuse;
 #[path = "local/room.rs"]
 mod room;
+#[path = "local/secret.rs"]
+mod secret;
 #[path = "local/stop.rs"]
 mod stop;
 #[path = "local/trigger.rs"]

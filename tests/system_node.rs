@@ -1,8 +1,7 @@
-//! Packages, services, accounts and the machine on a real node, when one is named: `SUIL_TEST_NODE` is the command that
-//! reaches its shell as root, such as `ssh -F FILE root@debian1`; `SUIL_TEST_KIND` the file in `tests/system-node/`.
+//! Packages, services, accounts and the machine on real nodes of the fleet: the steps are in `tests/system-node/`.
 //!
-//! A file is a list of steps: `resources`, and `plan` (the titles), `problem` or `fails` (words). After each step a
-//! second look must find nothing to do.
+//! A step has `resources`, and `plan` (the titles), `problem` or `fails` (words). After each step a second look must
+//! find nothing to do.
 
 #![allow(clippy::disallowed_methods)]
 
@@ -15,21 +14,31 @@ use suil::base::Plain;
 use suil::resource::{Action, Ahead, Content, Facts, Planned, Request, Resource, build, compare_all, fact};
 
 #[test]
-fn every_step_is_planned_performed_and_then_at_rest() {
-    let (Ok(node), Ok(kind)) = (std::env::var("SUIL_TEST_NODE"), std::env::var("SUIL_TEST_KIND")) else { return };
-    let node = Node { command: node.split(' ').map(str::to_owned).collect(), family: family(&kind) };
+#[ignore = "needs the fleet"]
+fn every_step_on_debian_is_planned_performed_and_then_at_rest() {
+    walk("debian", "debian", "debian1");
+}
+
+#[test]
+#[ignore = "needs the fleet"]
+fn every_step_on_redhat_is_planned_performed_and_then_at_rest() {
+    walk("redhat", "redhat", "redhat1");
+}
+
+#[test]
+#[ignore = "needs the fleet"]
+fn every_step_on_busybox_is_planned_performed_and_then_at_rest() {
+    walk("busybox", "alpine", "busybox1");
+}
+
+fn walk(kind: &str, family: &'static str, name: &str) {
+    let fleet = std::env::var("FLEET_DIR").unwrap_or_else(|_| "/var/tmp/fleet".to_owned());
+    let command = ["ssh", "-F", &format!("{fleet}/ssh_config"), "-o", "BatchMode=yes", &format!("root@{name}")];
+    let node = Node { command: command.map(str::to_owned).to_vec(), family };
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/system-node").join(format!("{kind}.yaml"));
     let steps = Plain::from_yaml(&std::fs::read_to_string(file).expect("steps")).expect("YAML");
     for (number, step) in steps.as_list().expect("a list").iter().enumerate() {
         node.step(number + 1, step);
-    }
-}
-
-fn family(kind: &str) -> &'static str {
-    match kind {
-        "debian" => "debian",
-        "redhat" => "redhat",
-        _ => "alpine",
     }
 }
 

@@ -1,5 +1,6 @@
 //! Masking: the known plaintexts of a run never reach an output.
 
+use super::Plain;
 use std::sync::{Arc, RwLock};
 use zeroize::Zeroize;
 
@@ -72,6 +73,17 @@ impl Mask {
         out
     }
 
+    /// Returns `value` with every known plaintext covered, in keys too. Before a document is written this is surer than
+    /// covering its text, where a plaintext may stand escaped or broken into lines.
+    pub fn plain(&self, value: &Plain) -> Plain {
+        match value {
+            Plain::Str(text) => Plain::Str(self.apply(text)),
+            Plain::List(items) => items.iter().map(|item| self.plain(item)).collect(),
+            Plain::Map(map) => map.iter().map(|(key, value)| (self.apply(key), self.plain(value))).collect(),
+            other => other.clone(),
+        }
+    }
+
     /// True where no plaintext is known.
     pub fn is_empty(&self) -> bool {
         self.inner.read().unwrap_or_else(|e| e.into_inner()).words.is_empty()
@@ -105,5 +117,7 @@ mod tests {
             assert!(mask.apply(text).contains("‹secret "), "{text}");
         }
         assert_eq!(mask.apply("nothing here"), "nothing here");
+        let value = Plain::from_json(r#"{"s3cr'et pass": ["1 s3cr'et pass", 2]}"#).expect("json");
+        assert!(!mask.plain(&value).to_json().contains("s3cr"));
     }
 }

@@ -103,12 +103,17 @@ impl Plain {
         }
     }
 
-    /// Reads one YAML document.
+    /// Reads one YAML document as a program wrote it: `true` and `false` are its only booleans, so that a key `n` of
+    /// facts stays one. Data files, which people write, are read by the room `data`.
     ///
     /// # Errors
-    /// The parser's words, with line and column.
+    /// The parser's words in one line, with line and column.
     pub fn from_yaml(text: &str) -> Result<Plain, String> {
-        serde_saphyr::from_str(text).map_err(|e| e.to_string())
+        let options = serde_saphyr::options! { strict_booleans: true, with_snippet: false };
+        serde_saphyr::from_str_with_options(text, options).map_err(|e| {
+            let words = e.to_string();
+            words.lines().next().unwrap_or_default().trim_start_matches("error: ").to_owned()
+        })
     }
 
     /// Writes a YAML document that YAML 1.1 and 1.2 readers read alike.

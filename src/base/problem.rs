@@ -113,6 +113,9 @@ pub fn sort(problems: &mut Problems) {
 /// The words of an I/O error without the number that the standard library puts behind them.
 fn plain_io(error: &std::io::Error) -> String {
     let text = error.to_string();
+    if error.kind() == std::io::ErrorKind::InvalidData && text.contains("UTF-8") {
+        return "it is not UTF-8".to_owned();
+    }
     match text.find(" (os error") {
         Some(end) => text[..end].to_lowercase(),
         None => text,

@@ -3,7 +3,7 @@
 use super::card::Card;
 use super::entry::Entry;
 use super::files::keep;
-use super::lookup::{Answers, Found};
+use super::lookup::{Answers, Found, Read};
 use super::probe::Probe;
 use super::select::{Selection, select};
 use super::stack::Stack;
@@ -18,6 +18,8 @@ pub struct Catalogue {
     pub entries: Vec<Entry>,
     /// What is worth saying, though nothing fails because of it.
     pub warnings: Problems,
+    /// What the lookups of the entries find.
+    pub reads: Vec<Read>,
 }
 
 impl Catalogue {
@@ -41,15 +43,19 @@ impl Catalogue {
         let cards = select(workspace, selection, &mut warnings)?;
         let mut answers = Answers::default();
         let mut entries = Vec::with_capacity(cards.len());
-        for card in cards {
-            let Some(card) = keep(card, &mut problems) else { continue };
+        for (node, card) in cards {
+            let Some(card) = keep(card, &mut problems) else {
+                role_of_a_broken_one(workspace, &node, &mut problems);
+                continue;
+            };
             let probe = workspace.probe(&card.name).map_err(Problems::from);
             let entry = probe.and_then(|probe| one(workspace, &card, probe, &mut answers));
             entries.extend(keep(entry, &mut problems));
         }
+        let reads = answers.reads();
         problems.append(&mut answers.problems);
         problem::sort(&mut problems);
-        Ok((Catalogue { entries, warnings }, problems))
+        Ok((Catalogue { entries, warnings, reads }, problems))
     }
 
     /// Builds the entry of one node again after a fresh probe, from the files that were already read.
@@ -69,6 +75,14 @@ impl Catalogue {
             Err(at) => self.entries.insert(at, entry),
         }
         Ok(())
+    }
+}
+
+/// What is wrong in the role of a node whose own file is broken: both are told in one run, not one after the other.
+fn role_of_a_broken_one(workspace: &Workspace, node: &str, problems: &mut Problems) {
+    let Some(role) = workspace.seeming_role(node) else { return };
+    if let Some(layer) = keep(workspace.role_layer_of(&role), problems).flatten() {
+        problems.extend(layer.problems.iter().cloned());
     }
 }
 

@@ -53,11 +53,11 @@ impl Entry {
             .collect()
     }
 
-    /// The value at a dotted path of keys and list indexes, lookups expanded.
-    pub fn at(&self, path: &str) -> Option<Value> {
-        let mut keys = path.split('.');
-        let value = self.slice(keys.next()?)?;
-        crate::data::trace::at(&value, &keys.collect::<Vec<_>>()).cloned()
+    /// The value at a path of keys and list indexes, lookups expanded.
+    pub fn at(&self, path: &[&str]) -> Option<Value> {
+        let (top, below) = path.split_first()?;
+        let value = self.slice(top)?;
+        crate::data::trace::at(&value, below).cloned()
     }
 
     /// True where some value of the entry is a secret.

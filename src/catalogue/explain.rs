@@ -2,9 +2,10 @@
 
 use super::build::Catalogue;
 use super::entry::Entry;
+use super::lookup::text;
 use super::select::Selection;
 use super::workspace::Workspace;
-use crate::base::{Place, Problem, Result, nearest::nearest};
+use crate::base::{Place, Plain, Problem, Result, nearest::nearest};
 use crate::data::{Kind, Resolved, Scalar, Tagged, Value, trace};
 use std::sync::Arc;
 
@@ -12,6 +13,8 @@ use std::sync::Arc;
 #[derive(Clone, Debug)]
 pub struct Explanation {
     pub node: String,
+    /// True for a node that was never probed: its OS layers are not among the touches.
+    pub provisional: bool,
     /// The dotted path, as it was asked for.
     pub key: String,
     /// Lowest layer first.
@@ -26,17 +29,20 @@ pub struct Touch {
     pub place: Place,
     /// The file, as a person would type it.
     pub layer: String,
-    /// The tag, or `set`, `deep merge`, `concatenate`, `replace`, `lookup`.
+    /// The tag, or `set`, `deep merge`, `concatenate`, `replace`, `lookup`, `default`.
     pub strategy: &'static str,
     /// The value with this layer and all below it.
     pub after: Option<Value>,
 }
 
+/// Asks what stands for a key that no layer has: the place of the rule that says so, and the value.
+pub type Default<'a> = dyn FnMut(&Entry, &[&str]) -> Result<Option<(Place, Plain)>> + 'a;
+
 /// Follows `key`, a dotted path of keys and list indexes, through the layers of `node`.
 ///
 /// # Errors
 /// A node that is not there or is broken, and a key that no layer has.
-pub fn explain(workspace: &Workspace, node: &str, key: &str) -> Result<Explanation> {
+pub fn explain(workspace: &Workspace, node: &str, key: &str, default: &mut Default) -> Result<Explanation> {
     let catalogue = Catalogue::build(workspace, &Selection::node(node))?;
     let [entry] = catalogue.entries.as_slice() else {
         let what = format!("`{node}` names {} nodes", catalogue.entries.len());
@@ -45,7 +51,8 @@ pub fn explain(workspace: &Workspace, node: &str, key: &str) -> Result<Explanati
     let card = workspace.card(&entry.name)?;
     let shape = card.shape(workspace, &entry.probe)?;
     let layers = workspace.stacks().get(workspace, &shape).layers(workspace, &entry.name)?;
-    let path: Vec<&str> = key.split('.').collect();
+    let parts = parts(entry, layers.iter().map(|layer| &layer.data), key)?;
+    let path: Vec<&str> = parts.iter().map(String::as_str).collect();
     let steers = matches!(path.first(), Some(&("role" | "modules")));
     let steps = trace(layers.iter().map(|layer| if steers { &layer.whole } else { &layer.data }), &path)?;
     let mut touches: Vec<Touch> = steps
@@ -57,17 +64,63 @@ pub fn explain(workspace: &Workspace, node: &str, key: &str) -> Result<Explanati
             after: step.after,
         })
         .collect();
-    let value = match (steers, touches.last()) {
+    let mut value = match (steers, touches.last()) {
         (true, Some(last)) => settled(entry, key, last),
-        _ => entry.at(key),
+        _ => entry.at(&path),
     };
-    if let Some(touch) = expansion(&touches, value.as_ref()) {
+    if let Some(touch) = expansion(entry, &path, &touches, value.as_ref()) {
         touches.push(touch);
+    }
+    if value.is_none()
+        && !steers
+        && let Some((place, plain)) = default(entry, &path)?
+    {
+        let after = Some(text::from_plain(&plain, place));
+        value.clone_from(&after);
+        touches.push(Touch { place, layer: place.path().display().to_string(), strategy: "default", after });
     }
     if touches.is_empty() && value.is_none() {
         return Err(unknown(entry, key, &layers.iter().map(|layer| &layer.data).collect::<Vec<_>>()).into());
     }
-    Ok(Explanation { node: entry.name.to_string(), key: key.to_owned(), touches, value })
+    let (node, provisional) = (entry.name.to_string(), entry.provisional);
+    Ok(Explanation { node, provisional, key: key.to_owned(), touches, value })
+}
+
+/// The parts of a dotted path. A key that has dots itself, as those of sysctl do, is found by what the data has;
+/// `sites[0]` is `sites.0`.
+fn parts<'a>(entry: &Entry, layers: impl DoubleEndedIterator<Item = &'a Tagged>, key: &str) -> Result<Vec<String>> {
+    let key = key.replace('[', ".").replace(']', "");
+    let (top, rest) = key.split_once('.').unwrap_or((&key, ""));
+    let found = |value: &Value| match rest {
+        "" => None,
+        rest => below(value, rest).map(|parts| std::iter::once(top.to_owned()).chain(parts).collect()),
+    };
+    if let Some(parts) = entry.slice(top).as_ref().and_then(found) {
+        return Ok(parts);
+    }
+    for layer in layers.rev() {
+        let value = layer.filtered(|name| name == top).settle()?;
+        if let Some(parts) = value.as_ref().and_then(|value| value.get(top)).and_then(found) {
+            return Ok(parts);
+        }
+    }
+    Ok(key.split('.').map(str::to_owned).collect())
+}
+
+fn below(value: &Value, path: &str) -> Option<Vec<String>> {
+    let along = |name: &str, value: &Value| {
+        let rest = path.strip_prefix(name)?;
+        let more = if rest.is_empty() { Vec::new() } else { below(value, rest.strip_prefix('.')?)? };
+        Some(std::iter::once(name.to_owned()).chain(more).collect())
+    };
+    match &value.kind {
+        Kind::Map(map) => map.iter().find_map(|(name, slot)| along(name, &slot.value)),
+        Kind::List(list) => {
+            let index = path.split('.').next()?;
+            along(index, list.get(index.parse::<usize>().ok()?)?)
+        }
+        _ => None,
+    }
 }
 
 /// What the run makes of `role` and `modules`, which are no data of the node.
@@ -82,11 +135,18 @@ fn settled(entry: &Entry, key: &str, last: &Touch) -> Option<Value> {
     Some(Value { kind: Kind::List(Arc::new(entry.modules.iter().map(name).collect())), place: last.place })
 }
 
-/// The last step where the merged value holds a lookup: its expansion.
-fn expansion(touches: &[Touch], value: Option<&Value>) -> Option<Touch> {
-    let last = touches.last()?;
-    let marker = marker(last.after.as_ref()?)?;
-    Some(Touch { place: marker, layer: marker.path().display().to_string(), strategy: "lookup", after: value.cloned() })
+/// The last step where the merged value holds a lookup: its expansion. In a list with a lookup what stands at an index
+/// is decided by the expansion alone.
+fn expansion(entry: &Entry, path: &[&str], touches: &[Touch], value: Option<&Value>) -> Option<Touch> {
+    let own = touches.last().and_then(|last| marker(last.after.as_ref()?));
+    let merged = entry.merged.as_ref();
+    let spliced = || (1..path.len()).find_map(|n| marker_in_list(trace::at(merged?, path.get(..n)?)?));
+    let place = own.or_else(spliced)?;
+    Some(Touch { place, layer: place.path().display().to_string(), strategy: "lookup", after: value.cloned() })
+}
+
+fn marker_in_list(value: &Value) -> Option<Place> {
+    value.list()?.iter().find(|item| matches!(item.kind, Kind::Lookup(_))).map(|item| item.place)
 }
 
 fn marker(value: &Value) -> Option<Place> {
@@ -99,10 +159,12 @@ fn marker(value: &Value) -> Option<Place> {
 }
 
 fn unknown(entry: &Entry, key: &str, layers: &[&Tagged]) -> Problem {
-    let problem = Problem::usage(format!("no layer of node `{}` has the key `{key}`", entry.name));
+    let problem = Problem::new(format!("no layer of node `{}` has the key `{key}`", entry.name));
     let (above, last) = key.rsplit_once('.').map_or((None, key), |(above, last)| (Some(above), last));
     let beside = match above {
-        Some(above) => entry.at(above).and_then(|value| value.map().map(|map| map.keys().cloned().collect::<Vec<_>>())),
+        Some(above) => entry
+            .at(&above.split('.').collect::<Vec<_>>())
+            .and_then(|value| value.map().map(|map| map.keys().cloned().collect::<Vec<_>>())),
         None => Some(layers.iter().flat_map(|layer| layer.members().into_keys()).collect()),
     };
     let beside = beside.unwrap_or_default();

@@ -75,10 +75,10 @@ fn pattern_file(root: &Path, pattern: &Pattern, name: &str) -> bool {
 /// A slash, or a leading dot.
 pub fn check_name(kind: &str, name: &str) -> Result<(), Problem> {
     match name {
-        "" => Err(Problem::usage(format!("a {kind} has an empty name"))),
-        name if name.contains('/') => Err(Problem::usage(format!("{kind} `{name}` has a slash in its name"))
+        "" => Err(Problem::new(format!("a {kind} has an empty name"))),
+        name if name.contains('/') => Err(Problem::new(format!("{kind} `{name}` has a slash in its name"))
             .help(format!("give the name alone, as `suil {kind}s` lists it"))),
-        name if name.starts_with('.') => Err(Problem::usage(format!("{kind} `{name}` has a leading dot in its name"))
+        name if name.starts_with('.') => Err(Problem::new(format!("{kind} `{name}` has a leading dot in its name"))
             .help(format!("give the name alone, as `suil {kind}s` lists it"))),
         _ => Ok(()),
     }

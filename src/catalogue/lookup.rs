@@ -4,9 +4,11 @@
 //! list of every other node in each of ten thousand nodes is a hundred million values, and nobody needs them at once.
 
 mod answer;
-mod text;
+mod read;
+pub mod text;
 
 pub use answer::{Answer, Answers};
+pub use read::Read;
 
 use crate::base::{Place, Problem, Problems};
 use crate::data::{Entry as Slot, Kind, Lookup, Map, Value, value::SelfRule};

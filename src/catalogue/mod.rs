@@ -33,6 +33,7 @@ pub use explain::{Explanation, Touch, explain};
 pub use glob::Glob;
 pub use hierarchy::Hierarchy;
 pub use list::{ModuleRow, NodeRow, RoleRow};
+pub use lookup::Read;
 pub use order::Graph;
 pub use pattern::Pattern;
 pub use probe::Probe;

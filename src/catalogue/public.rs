@@ -102,20 +102,27 @@ impl Entry {
 }
 
 impl Catalogue {
+    /// The merged data of each entry, in the shape of the conformance corpus's `nodes`, one after the other: the
+    /// whole of a large workspace need not stand in memory.
+    ///
+    /// # Errors
+    /// Every secret that the keys of the run do not open, once, before the first entry is made.
+    pub fn merged_entries<'a>(&'a self, vault: &'a Vault) -> Result<impl Iterator<Item = Plain> + 'a> {
+        let sealed = self.entries.iter().filter(|entry| entry.has_secrets());
+        let mut problems: Problems = sealed.filter_map(|entry| entry.public(vault).err()).flatten().collect();
+        problem::sort(&mut problems);
+        if !problems.is_empty() {
+            return Err(problems);
+        }
+        Ok(self.entries.iter().map(|entry| entry.public(vault).unwrap_or_default()))
+    }
+
     /// The merged data of all entries: `{"nodes": […]}`, in the shape of the conformance corpus.
     ///
     /// # Errors
     /// Every secret that the keys of the run do not open, once.
     pub fn merged(&self, vault: &Vault) -> Result<Plain> {
-        let mut problems = Problems::new();
-        let mut nodes = Vec::with_capacity(self.entries.len());
-        for entry in &self.entries {
-            match entry.public(vault) {
-                Ok(node) => nodes.push(node),
-                Err(more) => problems.extend(more),
-            }
-        }
-        problem::sort(&mut problems);
-        if problems.is_empty() { Ok(Plain::from_iter([("nodes", Plain::List(nodes))])) } else { Err(problems) }
+        let nodes = self.merged_entries(vault)?.collect();
+        Ok(Plain::from_iter([("nodes", Plain::List(nodes))]))
     }
 }

@@ -26,11 +26,14 @@ impl Selection {
     }
 }
 
-/// The cards of the selected nodes, by name. A card that is broken counts as selected: its role cannot be known.
+/// A node and what its file says.
+pub type Selected = (String, Result<Arc<Card>>);
+
+/// The selected nodes with their cards, by name. A card that is broken counts as selected: its role cannot be known.
 ///
 /// # Errors
 /// A name or a pattern that matches nothing.
-pub fn select(workspace: &Workspace, selection: &Selection, warnings: &mut Problems) -> Result<Vec<Result<Arc<Card>>>> {
+pub fn select(workspace: &Workspace, selection: &Selection, warnings: &mut Problems) -> Result<Vec<Selected>> {
     let mut problems = Problems::new();
     for name in &selection.nodes {
         problems.extend(check_node(workspace, name));
@@ -52,11 +55,11 @@ pub fn select(workspace: &Workspace, selection: &Selection, warnings: &mut Probl
             Err(found) if !roles.is_empty() && nodes.is_empty() && !workspace.names_role(name) => {
                 warnings.extend(found.into_iter().map(|problem| problem.kind(crate::base::problem::Kind::Warning)));
             }
-            card => cards.push(card),
+            card => cards.push((name.to_owned(), card)),
         }
     }
     match cards.is_empty() && others && !nodes.is_empty() {
-        true => Err(Problem::usage(format!(
+        true => Err(Problem::new(format!(
             "no node matches both {} and {}",
             words("node", &selection.nodes),
             words("role", &selection.roles)
@@ -105,7 +108,7 @@ fn check_role(workspace: &Workspace, name: &str) -> Result<Option<Problem>> {
 }
 
 fn nothing(kind: &str, pattern: &str, near: Option<&str>) -> Problem {
-    let problem = Problem::usage(format!("no {kind} matches `{pattern}`"));
+    let problem = Problem::new(format!("no {kind} matches `{pattern}`"));
     match near {
         Some(near) => problem.help(format!("did you mean `{near}`?")),
         None => problem.help(format!("`suil {kind}s` lists all")),

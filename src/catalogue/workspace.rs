@@ -192,9 +192,20 @@ impl Workspace {
         }
     }
 
+    /// The role that the file of a node seems to name, where the file is broken: by its text alone, and only good for
+    /// finding what else is wrong.
+    pub(super) fn seeming_role(&self, node: &str) -> Option<String> {
+        let path = self.root.join("data").join(path_of(self.hierarchy.node(), node));
+        let bytes = std::fs::read(path).ok()?;
+        let text = String::from_utf8_lossy(&bytes);
+        let line = text.lines().find_map(|line| line.strip_prefix("role:"))?;
+        let name = line.split('#').next().unwrap_or_default().trim().trim_matches(['"', '\'']);
+        check_name("role", name).is_ok().then(|| name.to_owned())
+    }
+
     pub(super) fn no_such_node(&self, node: &str) -> Problem {
         let path = path_of(self.hierarchy.node(), node);
-        let problem = Problem::usage(format!("node `{node}` has no file `data/{path}`"));
+        let problem = Problem::new(format!("node `{node}` has no file `data/{path}`"));
         match nearest(node, self.node_names()) {
             Some(near) => problem.help(format!("did you mean `{near}`?")),
             None => problem.help("`suil nodes` lists all"),
@@ -203,7 +214,7 @@ impl Workspace {
 
     pub(super) fn no_such_role(&self, role: &str) -> Result<Problem, Problem> {
         let path = path_of(self.hierarchy.role(), role);
-        let problem = Problem::usage(format!("role `{role}` has no file `data/{path}`"));
+        let problem = Problem::new(format!("role `{role}` has no file `data/{path}`"));
         Ok(match nearest(role, self.role_names()?) {
             Some(near) => problem.help(format!("did you mean `{near}`?")),
             None => problem.help("`suil roles` lists all"),

@@ -80,6 +80,7 @@ fn apply(args: &Args, context: &Context, start: &Start) -> Outcome {
         ui::out(&ui::brief::render(&start.catalogue, &start.options.only, paint))?;
     }
     ui::warn(&start.catalogue.warnings, &start.mask());
+    ui::warn(&start.shrunken(), &start.mask());
     let gathered = start.gather(prepared, "reading facts")?;
     let failed = gathered.nodes.iter().filter(|(_, ready)| ready.is_err()).count();
     let waiting = gathered.plan.operations();
@@ -98,13 +99,14 @@ fn apply(args: &Args, context: &Context, start: &Start) -> Outcome {
         record.finish(&outcomes)?;
         return conclude(args, start, text, &outcomes, paint);
     }
+    start.record_lookups(&record)?;
     if text && waiting == 0 && failed < start.catalogue.entries.len() {
         ui::out("Nothing to apply.\n")?;
     }
     let outcomes = start.perform(gathered, &record);
     record.finish(&outcomes)?;
     if !text {
-        ui::show(context.output, String::new, || summary(&outcomes))?;
+        ui::show(context.output, String::new, || start.mask().plain(&summary(&outcomes)))?;
     }
     conclude(args, start, text, &outcomes, paint)
 }

@@ -24,10 +24,11 @@ pub fn run(args: Args, context: &Context) -> Outcome {
     let catalogue = Catalogue::build(&loaded.workspace, &args.selection.of_nodes())?;
     ui::warn(&catalogue.warnings, &loaded.mask);
     args.selection.check_modules(catalogue.entries.iter().flat_map(|e| e.modules.iter()).map(String::as_str))?;
-    let value = match args.merged {
-        true => catalogue.merged(&loaded.vault)?,
-        false => public(&catalogue, &loaded, &args.selection)?,
-    };
+    if args.merged {
+        ui::stream(context.output, "nodes", catalogue.merged_entries(&loaded.vault)?)?;
+        return Ok(Exit::Done);
+    }
+    let value = public(&catalogue, &loaded, &args.selection)?;
     // What people read is YAML too: it is what they wrote.
     let output = if context.output == Output::Text { Output::Yaml } else { context.output };
     ui::show(output, String::new, || value).map_err(Problems::from)?;

@@ -1,8 +1,9 @@
 //! `suil explain`.
 
+use super::load::Closed;
 use super::{Context, Outcome};
-use crate::base::{Plain, Problems};
-use crate::catalogue::{self, Touch};
+use crate::base::{Place, Plain, Problems};
+use crate::catalogue::{self, Entry, Touch};
 use crate::data::Value;
 use crate::ui::{self, Exit, Paint, text};
 
@@ -22,7 +23,8 @@ pub struct Args {
 
 pub fn run(args: Args, context: &Context) -> Outcome {
     let workspace = context.open()?;
-    let found = catalogue::explain(&workspace, &args.node, &args.key)?;
+    let found =
+        catalogue::explain(&workspace, &args.node, &args.key, &mut |entry, path| default(context, entry, path))?;
     let text = || {
         let mut out = String::new();
         let title = format!("{} on {}", found.key, found.node);
@@ -34,11 +36,15 @@ pub fn run(args: Args, context: &Context) -> Outcome {
         for touch in &found.touches {
             out.push_str(&line(touch, width));
         }
+        if found.provisional {
+            out.push_str("  provisional: the node was never probed, no OS layer is read\n");
+        }
         out
     };
     let value = || {
         Plain::from_iter([
             ("node", Plain::from(&found.node)),
+            ("provisional", Plain::from(found.provisional)),
             ("key", Plain::from(&found.key)),
             ("value", Plain::from(found.value.as_ref().map(plain))),
             ("layers", found.touches.iter().map(layer).collect()),
@@ -46,6 +52,19 @@ pub fn run(args: Args, context: &Context) -> Outcome {
     };
     ui::show(context.output, text, value).map_err(Problems::from)?;
     Ok(Exit::Done)
+}
+
+/// What the schema of a module gives where no layer has the key, and where it says so.
+fn default(context: &Context, entry: &Entry, path: &[&str]) -> Result<Option<(Place, Plain)>, Problems> {
+    let Some((name, below)) = path.split_first() else { return Ok(None) };
+    if !entry.modules.iter().any(|module| module == name) {
+        return Ok(None);
+    }
+    let loaded = context.load()?;
+    let Some(module) = loaded.modules.get(name) else { return Ok(None) };
+    let Some(place) = module.rule(below)? else { return Ok(None) };
+    let config = loaded.config(entry, module, Closed::Mark)?;
+    Ok(config.public.at(below).filter(|value| !value.is_null()).map(|value| (place, value.clone())))
 }
 
 /// One layer: where, how, and the value after it.

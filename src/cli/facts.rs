@@ -2,7 +2,7 @@
 
 use super::start::Start;
 use super::{Context, Outcome, Selection};
-use crate::base::{Plain, Problems};
+use crate::base::Problems;
 use crate::ui::{self, Exit};
 
 /// Collect the facts of nodes, and change nothing
@@ -25,8 +25,8 @@ pub fn run(args: Args, context: &Context) -> Outcome {
 fn facts(context: &Context, start: &Start) -> Outcome {
     ui::warn(&start.catalogue.warnings, &start.mask());
     let gathered = start.gather(start.prepare()?, "reading facts")?;
-    let facts: Plain = gathered.facts().collect();
-    ui::show(context.output, || start.mask().apply(&facts.to_yaml()), || facts.clone())?;
+    let facts = start.mask().plain(&gathered.facts().collect());
+    ui::show(context.output, || facts.to_yaml(), || facts.clone())?;
     let warnings: Problems = gathered.plan.nodes.iter().flat_map(|node| node.warnings.clone()).collect();
     ui::warn(&warnings, &start.mask());
     let outcomes = start.leave(gathered);

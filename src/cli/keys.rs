@@ -36,16 +36,7 @@ impl Settings {
     /// Neither is there, or one of them is no recipient.
     pub fn recipients(&self, workspace: Option<&Workspace>) -> Result<Recipients, Problem> {
         if let Some(value) = workspace.and_then(Workspace::recipients) {
-            let words = match value.list() {
-                Some(items) => items.iter().map(Value::as_str).collect::<Option<Vec<_>>>(),
-                None => value.as_str().map(|word| vec![word]),
-            };
-            let wrong = || {
-                let problem = Problem::new(format!("`recipients` is {}", value.type_name()));
-                problem.at(value.place).expected("expected a list of age recipients, `age1…`")
-            };
-            let words = words.ok_or_else(wrong)?;
-            return Recipients::parse(&words.join(","), "data/common.yaml").map_err(|problem| problem.at(value.place));
+            return listed(value);
         }
         match &self.age_recipient {
             Some(text) => Recipients::parse(text, "SUIL_AGE_RECIPIENT"),
@@ -53,6 +44,22 @@ impl Settings {
                 .help("list `recipients` in data/common.yaml, or set SUIL_AGE_RECIPIENT to the `age1…` of your key")),
         }
     }
+}
+
+/// The recipients of `data/common.yaml`: a list, or one of them.
+fn listed(value: &Value) -> Result<Recipients, Problem> {
+    let one = std::slice::from_ref(value);
+    let items = value.list().unwrap_or(one);
+    let mut words = Vec::with_capacity(items.len());
+    for item in items {
+        let word = item.as_str().ok_or_else(|| {
+            let problem = Problem::new(format!("a recipient is {}", item.type_name()));
+            problem.at(item.place).expected("expected the public half of a key, `age1…`")
+        })?;
+        Recipients::parse(word, "data/common.yaml").map_err(|problem| problem.at(item.place))?;
+        words.push(word);
+    }
+    Recipients::parse(&words.join(","), "data/common.yaml").map_err(|problem| problem.at(value.place))
 }
 
 fn key_file(path: &Path) -> Result<Keys, Problem> {

@@ -80,7 +80,7 @@ fn lenient(schema: Plain) -> Plain {
 /// The problem of a module that is not there.
 pub(super) fn unknown(name: &str, modules: &Modules) -> Problem {
     let known: Vec<&str> = modules.iter().map(Module::name).collect();
-    let problem = Problem::usage(format!("unknown module `{name}`"));
+    let problem = Problem::new(format!("unknown module `{name}`"));
     match nearest(name, known.iter().copied()) {
         Some(guess) => problem.help(format!("did you mean `{guess}`? `suil modules` lists all {}", known.len())),
         None => problem.help(format!("`suil modules` lists all {}", known.len())),

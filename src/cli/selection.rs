@@ -42,7 +42,7 @@ impl Selection {
     pub fn check_modules<'a>(&self, on_nodes: impl IntoIterator<Item = &'a str> + Clone) -> Result<(), Problems> {
         let missing = |name: &&String| !on_nodes.clone().into_iter().any(|m| m == name.as_str());
         let problem = |name: &String| {
-            let problem = Problem::usage(format!("no selected node has the module `{name}`"));
+            let problem = Problem::new(format!("no selected node has the module `{name}`"));
             match nearest(name, on_nodes.clone()) {
                 Some(guess) => problem.help(format!("did you mean `{guess}`?")),
                 None => problem.help("`suil roles` lists the modules of each role"),

@@ -126,6 +126,19 @@ impl Start {
         gathered.records(&self.setup.vault)
     }
 
+    /// Warns of every lookup that finds fewer nodes than in the last run.
+    pub fn shrunken(&self) -> Problems {
+        run::pool::shrunken(&self.setup.workspace, &self.catalogue.reads)
+    }
+
+    /// Records what the lookups find, for the next run.
+    ///
+    /// # Errors
+    /// The record cannot be written.
+    pub fn record_lookups(&self, record: &Record) -> Result<(), Problem> {
+        run::pool::record(record.folder(), &self.setup.workspace, &self.catalogue.reads, &self.mask())
+    }
+
     /// Ends all sessions without having changed anything.
     pub fn leave(&self, gathered: Gathered) -> Vec<(String, run::Outcome)> {
         self.block(run::leave(gathered))

@@ -50,7 +50,6 @@ fn size(loaded: &Loaded) -> String {
 fn check(loaded: &Loaded) -> Problems {
     let mut problems = Problems::new();
     let workspace = &loaded.workspace;
-
     // A stock module is compiled where a node has it; it is not the workspace's to mend.
     let own = workspace.library().iter().filter(|dir| dir.origin != Origin::Stock);
     for module in own.filter_map(|dir| loaded.modules.get(&dir.name)) {
@@ -58,7 +57,6 @@ fn check(loaded: &Loaded) -> Problems {
     }
     let (catalogue, found) = catalogue::validate(workspace);
     problems.extend(found);
-
     problems.extend(nodes(loaded, &catalogue.entries));
     problems
 }

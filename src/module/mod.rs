@@ -130,6 +130,14 @@ impl Module {
         Ok(self.inner.schema()?.map(|schema| schema.to_json()))
     }
 
+    /// Where the schema says what a key of the config is; `None` where it has no such key, or there is no schema.
+    ///
+    /// # Errors
+    /// The schema does not compile.
+    pub fn rule(&self, path: &[&str]) -> Result<Option<Place>> {
+        Ok(self.inner.schema()?.and_then(|schema| schema.rule(path)))
+    }
+
     /// The resources that the node must have, in order. Empty for a module without code.
     ///
     /// # Errors

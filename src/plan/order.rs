@@ -9,6 +9,9 @@ use std::sync::Arc;
 /// Where an operation belongs: the module's turn, the resource's turn in it, then the order of making.
 type Turn = (usize, usize, usize);
 
+/// Whose want owes what, and why; `None`: nothing is owed.
+type Owed = Option<(usize, Fire, String)>;
+
 struct Step {
     turn: Turn,
     module: usize,
@@ -78,9 +81,6 @@ fn first_step(module: usize, made: usize, planned: Planned, resources: &[Arc<dyn
     }
 }
 
-/// What an earlier run left undone: the module of the declaration that knows it, what, and why.
-type Debt = (usize, Fire, String);
-
 /// A resource that reacts to others, with all that it reacts to: two modules may declare one service, each for a file
 /// of its own.
 struct Reaction<'a> {
@@ -96,7 +96,8 @@ impl Reaction<'_> {
         self.sites.iter().flat_map(|(m, resource)| resource.triggers().into_iter().map(|t| (*m, t)))
     }
 
-    fn owed(&self, wants: &[Want], facts: &Facts) -> Option<Debt> {
+    /// What an earlier run left undone: the module of the declaration that knows it, what, and why.
+    fn owed(&self, wants: &[Want], facts: &Facts) -> Owed {
         let owed = self.sites.iter().filter_map(|(m, resource)| {
             let recorded = || wants.get(*m).and_then(|want| recorded(&***resource, want));
             resource.owed(facts).or_else(recorded).map(|(what, why)| (*m, what, why))
@@ -132,7 +133,7 @@ fn fire(wants: &[Want], facts: &Facts, steps: &mut Vec<Step>) {
     let mut changed = turns(steps);
     let mut stirred: BTreeSet<Id> = changed.keys().cloned().collect();
     let mut idle = reactions(wants);
-    let mut pending: Vec<(Reaction<'_>, Option<Debt>)> = Vec::new();
+    let mut pending: Vec<(Reaction<'_>, Owed)> = Vec::new();
     loop {
         let (now, rest): (Vec<_>, Vec<_>) = idle
             .into_iter()
@@ -167,7 +168,7 @@ fn fire(wants: &[Want], facts: &Facts, steps: &mut Vec<Step>) {
 /// The operation of one that reacts, behind the last change that asks for it.
 fn react(
     reaction: &Reaction<'_>,
-    owed: Option<Debt>,
+    owed: Owed,
     facts: &Facts,
     steps: &[Step],
     changed: &BTreeMap<Id, Turn>,

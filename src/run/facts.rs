@@ -47,7 +47,7 @@ impl Folder {
 
     /// Writes the probe to `suil.yaml`.
     pub fn probe(&self, probe: Plain) -> Result<(), Problem> {
-        self.write("suil", &Plain::from_iter([("facts", probe), stamp()]), &Mask::new())
+        self.write("suil", &Plain::from_iter([("facts", probe), stamp()]))
     }
 
     /// Writes a module's facts, and what else the next run must know of the module.
@@ -59,7 +59,7 @@ impl Folder {
         if !also.owed.is_empty() {
             document.set("owed", also.owed.iter().map(|(id, why)| (id.clone(), Plain::from(why))).collect::<Plain>());
         }
-        self.write(&part.name, &document, mask)
+        self.write(&part.name, &mask.plain(&document))
     }
 
     /// Adds to what is owed, for a module that the run has no part in: its facts stay as they are.
@@ -79,18 +79,17 @@ impl Folder {
         let mut owed = document.get("owed").cloned().unwrap_or_else(Plain::map);
         owed.set(id, why);
         document.set("owed", owed);
-        self.write(module, &document, mask)
+        self.write(module, &mask.plain(&document))
     }
 
-    fn write(&self, name: &str, document: &Plain, mask: &Mask) -> Result<(), Problem> {
+    fn write(&self, name: &str, document: &Plain) -> Result<(), Problem> {
         if !self.path.is_dir() {
             if let Some(facts) = self.path.parent() {
                 file::private_folder(facts)?;
             }
             file::private_folder(&self.path)?;
         }
-        let text = mask.apply(&document.to_yaml());
-        file::write_quick(&self.path.join(format!("{name}.yaml")), text.as_bytes(), 0o600)
+        file::write_quick(&self.path.join(format!("{name}.yaml")), document.to_yaml().as_bytes(), 0o600)
     }
 }
 

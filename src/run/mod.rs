@@ -10,6 +10,7 @@ mod link;
 mod lock;
 pub mod outcome;
 pub mod perform;
+pub mod pool;
 pub mod prepare;
 pub mod record;
 pub mod stop;

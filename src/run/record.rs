@@ -47,14 +47,14 @@ impl Record {
         for node in nodes {
             let folder = aside.path().join(&node.node);
             file::private_folder(&folder)?;
-            put(&folder.join("node.yaml"), &node.entry.to_yaml(), mask)?;
+            put(&folder.join("node.yaml"), &mask.plain(&node.entry).to_yaml())?;
             for (module, config) in &node.configs {
-                put(&folder.join(format!("{module}.yaml")), &config.to_yaml(), mask)?;
+                put(&folder.join(format!("{module}.yaml")), &mask.plain(config).to_yaml())?;
             }
         }
-        put(&aside.path().join("plan.json"), &(plan.to_json() + "\n"), mask)?;
+        put(&aside.path().join("plan.json"), &(mask.plain(plan).to_json() + "\n"))?;
         let events = aside.path().join("events.jsonl");
-        put(&events, "", mask)?;
+        put(&events, "")?;
         let folder = place(&runs, aside, &clock::folder(at))?;
         point(&runs, &folder)?;
         let events = folder.join("events.jsonl");
@@ -71,7 +71,7 @@ impl Record {
         let nodes: Plain = outcomes.iter().map(|(node, outcome)| (node.clone(), outcome.to_plain())).collect();
         let summary = Plain::from_iter([("ended", Plain::from(clock::stamp(clock::now()))), ("nodes", nodes)]);
         let path = self.folder.join("summary.yaml");
-        file::write(&path, self.mask.apply(&summary.to_yaml()).as_bytes(), 0o600)
+        file::write(&path, self.mask.plain(&summary).to_yaml().as_bytes(), 0o600)
     }
 }
 
@@ -79,7 +79,7 @@ impl Watch for Record {
     /// Appends one line of JSON. A full disk must not end a run in the middle of an operation, so that a line that
     /// cannot be written is left out; `summary.yaml` then reports the disk.
     fn event(&self, event: &Event<'_>) {
-        let line = self.mask.apply(&describe(event).to_json_line()) + "\n";
+        let line = self.mask.plain(&describe(event)).to_json_line() + "\n";
         if let Ok(mut log) = self.events.lock() {
             let _ = log.write_all(line.as_bytes());
         }
@@ -135,9 +135,9 @@ fn last(text: &str) -> String {
     }
 }
 
-fn put(path: &Path, text: &str, mask: &Mask) -> Result<(), Problem> {
+fn put(path: &Path, text: &str) -> Result<(), Problem> {
     let made = fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(path);
-    made.and_then(|mut file| file.write_all(mask.apply(text).as_bytes())).map_err(|e| Problem::io("write", path, &e))
+    made.and_then(|mut file| file.write_all(text.as_bytes())).map_err(|e| Problem::io("write", path, &e))
 }
 
 /// Moves the finished folder to its name; a second run in the same second gets `-2` behind it.

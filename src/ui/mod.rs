@@ -16,7 +16,7 @@ pub mod table;
 pub mod text;
 pub mod watch;
 
-pub use output::{Output, show};
+pub use output::{Output, show, stream};
 pub use paint::Paint;
 pub use problem::{Exit, fail, warn};
 pub use progress::{Ending, Progress};
@@ -50,21 +50,19 @@ pub fn set_colour(colour: Colour) {
 /// # Errors
 /// The disk behind stdout is full, or the like: an answer that was cut short is a failure.
 pub fn out(text: &str) -> Result<(), Problem> {
-    let mut stdout = anstream::stdout().lock();
-    told(stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()))
+    write_out(anstream::stdout().lock(), text.as_bytes())
 }
 
-/// Writes bytes to stdout as they are.
+/// The same for what is no text of suil: a plaintext, a document for programs. Nothing of it is looked at or changed.
 ///
 /// # Errors
 /// As [`out`].
 pub fn out_bytes(bytes: &[u8]) -> Result<(), Problem> {
-    let mut stdout = std::io::stdout().lock();
-    told(stdout.write_all(bytes).and_then(|()| stdout.flush()))
+    write_out(std::io::stdout().lock(), bytes)
 }
 
-fn told(written: std::io::Result<()>) -> Result<(), Problem> {
-    match written {
+fn write_out(mut stdout: impl Write, bytes: &[u8]) -> Result<(), Problem> {
+    match stdout.write_all(bytes).and_then(|()| stdout.flush()) {
         Err(e) if e.kind() != ErrorKind::BrokenPipe => Err(Problem::io("write to", std::path::Path::new("stdout"), &e)),
         _ => Ok(()),
     }

@@ -73,3 +73,50 @@ fn config_needs_no_key_and_shows_the_digest_with_one() {
     dotenv.write(".env", &format!("SUIL_AGE_KEY={}\n", key().0));
     assert_eq!(dotenv.run(&["config"]), open);
 }
+
+#[test]
+fn recipients_of_the_workspace_go_before_those_of_the_environment() {
+    let (identity, recipient) = key();
+    let other = KEYS.lines().filter_map(|line| line.split_once("age1")).nth(1).expect("a second recipient").1;
+    let common = |recipients: &str| {
+        format!("recipients: {recipients}\nhierarchy: [\"roles/{{role}}.yaml\", \"nodes/{{node}}.yaml\"]\n")
+    };
+    let made = |recipients: &str| {
+        let room =
+            Room::new().set("SUIL_AGE_RECIPIENT", &format!("age1{}", other.split_whitespace().next().unwrap_or("")));
+        room.write("data/common.yaml", &common(recipients));
+        room
+    };
+    for list in [recipient.clone(), format!("[{recipient}]"), format!("[{recipient}, {recipient}]")] {
+        let sealed = made(&list).run(&["encrypt", "x"]);
+        assert_eq!((sealed.status, sealed.stderr.as_str()), (0, ""));
+        Room::new().set("SUIL_AGE_KEY", identity).run(&["decrypt", sealed.stdout.trim()]).is(0, "x", "");
+    }
+    let left = made(&format!("[{recipient}, 1]")).run(&["encrypt", "x"]);
+    assert_eq!((left.status, left.stdout.as_str()), (1, ""));
+    let place = format!(" --> data/common.yaml:1:{}\n", "recipients: [, ".len() + recipient.len() + 1);
+    assert!(left.stderr.starts_with(&format!("suil: a recipient is a whole number\n{place}")), "{}", left.stderr);
+    for wrong in ["[]", "\"\"", "age1nothing", "{a: b}", "!ENC[AAAA]", "[[a]]"] {
+        let left = made(wrong).run(&["encrypt", "x"]);
+        assert_eq!((left.status, left.stdout.as_str()), (1, ""), "{wrong}");
+        assert!(left.stderr.contains(" --> data/common.yaml:1:1"), "{wrong}: {}", left.stderr);
+    }
+}
+
+#[test]
+fn a_key_that_is_none_is_named_and_not_repeated() {
+    for (variables, want) in [
+        (
+            ("SUIL_AGE_KEY_FILE", "/nonexistent"),
+            "suil: cannot read `/nonexistent`: no such file or directory\nnote: SUIL_AGE_KEY_FILE names this file\n",
+        ),
+        (
+            ("SUIL_AGE_KEY", "hunter22"),
+            "suil: line 1 of `SUIL_AGE_KEY` is no age identity\nnote: expected `AGE-SECRET-KEY-1…` or a `#` comment\n",
+        ),
+    ] {
+        let room = Room::new().set(variables.0, variables.1);
+        room.write("data/common.yaml", "hierarchy: [\"roles/{role}.yaml\", \"nodes/{node}.yaml\"]\n");
+        room.run(&["config"]).is(1, "", want);
+    }
+}

@@ -65,3 +65,22 @@ fn a_template_is_rendered_and_its_fault_found() {
     assert!(left.stderr.contains("modules/surf/templates/x.j2:1:"), "{}", left.stderr);
     assert!(left.stderr.contains("prot"), "{}", left.stderr);
 }
+
+#[test]
+fn files_that_no_node_reads_are_checked_too() {
+    let room = reef();
+    room.write("data/stray.yaml", "surf: {port: 80}\n");
+    room.write("data/roles/idle.yaml", "modules: [surf]\nsruf: {port: 80}\n");
+    room.write("modules/surf/data/os/debian/99.yaml", "surf: [\n");
+    let left = room.run(&["validate"]);
+    assert_eq!((left.status, left.stdout.as_str()), (1, ""));
+    for words in [
+        "suil: warning: `data/stray.yaml` is read by no layer of the `hierarchy`",
+        " --> data/roles/idle.yaml:2:1",
+        "did you mean `surf`?",
+        " --> modules/surf/data/os/debian/99.yaml:1:7",
+    ] {
+        assert!(left.stderr.contains(words), "{words}: {}", left.stderr);
+    }
+    assert_eq!(left.stderr.matches("sruf").count(), 2, "told once, with its line: {}", left.stderr);
+}

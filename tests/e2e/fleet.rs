@@ -136,3 +136,60 @@ impl Workspace {
         summary["nodes"][node]["outcome"].as_str().unwrap_or("none").to_owned()
     }
 }
+
+/// What a test changed on a node, put back when the test ends, however it ends.
+pub struct Undo {
+    node: String,
+    command: String,
+}
+
+impl Drop for Undo {
+    fn drop(&mut self) {
+        let mut ssh = Command::new("ssh");
+        ssh.arg("-F").arg(dir().join("ssh_config"));
+        let node = format!("root@{}", self.node);
+        let ended = ssh.args(["-o", "BatchMode=yes", &node, &self.command]).stdin(Stdio::null()).output();
+        if !ended.is_ok_and(|output| output.status.success()) && !std::thread::panicking() {
+            panic!("{} was not put back by `{}`", self.node, self.command);
+        }
+    }
+}
+
+/// Changes a node, and puts it back by `back` when the test ends.
+pub fn change(node: &str, command: &str, back: &str) -> Undo {
+    let undo = Undo { node: node.to_owned(), command: back.to_owned() };
+    on(node, command);
+    undo
+}
+
+/// A user with the fleet's key and this login shell, who is in sudoers by `rule`, for as long as the test runs.
+pub fn account(node: &str, name: &str, shell: &str, rule: &str) -> Undo {
+    change(
+        node,
+        &format!(
+            "userdel -rf {name} 2>/dev/null; useradd -m -s {shell} {name} && \
+             install -d -m 700 -o {name} -g {name} /home/{name}/.ssh && \
+             install -m 600 -o {name} -g {name} /root/.ssh/authorized_keys /home/{name}/.ssh/authorized_keys && \
+             printf '%s\\n' '{name} {rule}' >/etc/sudoers.d/{name} && chmod 440 /etc/sudoers.d/{name}"
+        ),
+        &format!("pkill -9 -u {name}; userdel -rf {name} 2>/dev/null; rm -rf /etc/sudoers.d/{name} /home/{name}; true"),
+    )
+}
+
+pub const FREE: &str = "ALL=(ALL:ALL) NOPASSWD: ALL";
+
+/// Installs a package on a node where it is not there yet.
+pub fn install(node: &str, package: &str) {
+    on(
+        node,
+        &format!(
+            "command -v {package} >/dev/null || DEBIAN_FRONTEND=noninteractive apt-get -qq install -y {package} >/dev/null 2>&1 || \
+             {{ apt-get -qq update && DEBIAN_FRONTEND=noninteractive apt-get -qq install -y {package}; }} >/dev/null 2>&1"
+        ),
+    );
+}
+
+/// The password of the user `ops`.
+pub fn ops_password() -> String {
+    fs::read_to_string(dir().join("ops-password")).expect("the fleet is up").trim().to_owned()
+}

@@ -112,7 +112,7 @@ fn only_the_named_modules_are_applied() {
     }
     room.apply(&["--confirm", "--module", "two"]).expect(0);
     assert_eq!((room.there("one"), room.there("two")), ("none".into(), "two".into()));
-    let unknown = room.apply(&["--confirm", "--module", "tow"]).expect(64);
+    let unknown = room.apply(&["--confirm", "--module", "tow"]).expect(1);
     assert!(unknown.stderr.contains("did you mean `two`"), "{}", unknown.stderr);
     room.apply(&["--confirm"]).expect(0);
     assert_eq!(room.there("one"), "one");

@@ -122,7 +122,7 @@ fn a_selection_of_nothing_is_refused() {
     let room = Room::new(&["demo"]);
     room.module("demo", "", "def resources(config):\n    return []\n");
     room.suil(&["apply", "--confirm"]).expect(64);
-    let unknown = room.suil(&["apply", "--confirm", "--role", "dmeo"]).expect(64);
+    let unknown = room.suil(&["apply", "--confirm", "--role", "dmeo"]).expect(1);
     assert!(unknown.stderr.contains("did you mean `demo`"), "{}", unknown.stderr);
 }
 

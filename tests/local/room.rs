@@ -1,6 +1,8 @@
 //! A workspace with one node that is this machine, and suil run on it in a sealed room: no environment, no terminal,
 //! and no root, even where the tests themselves run as root.
 
+#![allow(dead_code, reason = "each binary of tests needs a part of it")]
+
 use serde_json::Value;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;

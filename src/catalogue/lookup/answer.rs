@@ -2,6 +2,7 @@
 
 use super::super::glob::Glob;
 use super::super::workspace::Workspace;
+use super::read::Read;
 use super::text;
 use crate::base::{Place, Plain, Problem, Problems, Result};
 use crate::data::{
@@ -37,6 +38,13 @@ impl Answer {
         }
     }
 
+    /// The numbers of the nodes that it finds something on.
+    pub fn nodes(&self) -> Vec<u32> {
+        let mut nodes = self.nodes.clone();
+        nodes.dedup();
+        nodes
+    }
+
     pub fn list(&self, node: u32, rule: SelfRule) -> Arc<Vec<Value>> {
         let own = self.own(node);
         let part = |range: std::ops::Range<usize>| self.values.get(range).unwrap_or_default();
@@ -57,7 +65,7 @@ impl Answer {
 /// The answers to all markers that were met so far.
 #[derive(Default)]
 pub struct Answers {
-    by_marker: HashMap<usize, (Arc<Lookup>, Arc<Answer>)>,
+    by_marker: HashMap<usize, (Arc<Lookup>, Place, Arc<Answer>)>,
     /// Views, by node and top-level key.
     slices: HashMap<String, HashMap<u32, Option<Value>>>,
     facts: HashMap<(u32, String), Plain>,
@@ -67,15 +75,27 @@ pub struct Answers {
 impl Answers {
     pub fn answer(&mut self, workspace: &Workspace, lookup: &Arc<Lookup>, place: Place) -> Arc<Answer> {
         let address = Arc::as_ptr(lookup) as usize;
-        if let Some((_, answer)) = self.by_marker.get(&address) {
+        if let Some((_, _, answer)) = self.by_marker.get(&address) {
             return answer.clone();
         }
         let known = self.problems.len();
         let mut answer = self.find(workspace, lookup, place);
         answer.broken = self.problems.len() > known;
         let answer = Arc::new(answer);
-        self.by_marker.insert(address, (lookup.clone(), answer.clone()));
+        self.by_marker.insert(address, (lookup.clone(), place, answer.clone()));
         answer
+    }
+
+    /// Every marker met so far with what it finds, by place.
+    pub fn reads(&self) -> Vec<Read> {
+        let read = |(lookup, place, answer): &(Arc<Lookup>, Place, Arc<Answer>)| Read {
+            lookup: lookup.clone(),
+            place: *place,
+            answer: answer.clone(),
+        };
+        let mut reads: Vec<Read> = self.by_marker.values().map(read).collect();
+        reads.sort_by_key(|read| (read.place.path(), read.place.line, read.place.column));
+        reads
     }
 
     fn find(&mut self, workspace: &Workspace, lookup: &Lookup, place: Place) -> Answer {

@@ -72,7 +72,8 @@ fn words(kind: &ErrorKind) -> Words {
             "",
         ),
         E::UnexpectedEofFlowSequence | E::ExpectedFlowSequenceSeparator | E::UnclosedFlowCollection { open: '[' } => {
-            ("a list is not closed", "expected `]`, or `,` between two items", "")
+            let help = "put text that holds `{`, `[` or `,` in quotes";
+            ("a list is not closed", "expected `]`, or `,` between two items", help)
         }
         E::UnexpectedEofFlowMapping
         | E::UnexpectedEofImplicitFlowMapping

@@ -17,6 +17,20 @@ pub struct Schema {
     pub fields: Fields,
 }
 
+impl Schema {
+    /// Where the rule of a key stands.
+    pub fn rule(&self, path: &[&str]) -> Option<Place> {
+        let (first, rest) = path.split_first()?;
+        let below = |field: &Arc<Field>, key: &&str| match &field.kind {
+            Kind::Object(fields) => fields.get(*key).cloned(),
+            Kind::List { item, .. } => Some(item.clone()),
+            Kind::Map { value, .. } => Some(value.clone()),
+            _ => None,
+        };
+        rest.iter().try_fold(self.fields.get(*first)?.clone(), |field, key| below(&field, key))?.place
+    }
+}
+
 pub type Fields = IndexMap<String, Arc<Field>>;
 
 /// One rule: a type, and what stands for a key that is not there.

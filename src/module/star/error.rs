@@ -108,6 +108,10 @@ fn own_words(module: &str, error: &starlark::Error) -> Problem {
         help = Some(format!("did you mean {after}"));
         what = before.to_owned();
     }
+    if let Some((_, name)) = what.split_once("object of type `namespace` has no attribute ") {
+        what = format!("there is no {name} here");
+        help.get_or_insert("docs/modules.md lists all types and functions".to_owned());
+    }
     // The interpreter's own words for its limits name numbers that the author cannot change.
     if what.contains("duration limit") {
         what = "its code runs without end".to_owned();

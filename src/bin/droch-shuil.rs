@@ -1,0 +1,5 @@
+//! The second name of suil.
+
+fn main() -> std::process::ExitCode {
+    suil::cli::main()
+}
