@@ -9,7 +9,6 @@ mod data;
 #[path = "open/expect.rs"]
 mod expect;
 #[path = "local/room.rs"]
-#[allow(dead_code, reason = "the room of the runs on this machine has more than is needed here")]
 mod local;
 #[path = "open/lookup.rs"]
 mod lookup;
