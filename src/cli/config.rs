@@ -4,7 +4,7 @@ use super::load::{Closed, Loaded};
 use super::{Context, Outcome, Selection};
 use crate::base::{Plain, Problems};
 use crate::catalogue::{self, Catalogue, Entry};
-use crate::ui::{self, Exit, Output};
+use crate::ui::{self, Exit, Listing};
 
 /// Print the public catalogue of nodes
 ///
@@ -25,27 +25,26 @@ pub fn run(args: Args, context: &Context) -> Outcome {
     ui::warn(&catalogue.warnings, &loaded.mask);
     args.selection.check_modules(catalogue.entries.iter().flat_map(|e| e.modules.iter()).map(String::as_str))?;
     if args.merged {
-        ui::stream(context.output, "nodes", catalogue.merged_entries(&loaded.vault)?)?;
+        let mut listing = Listing::streamed(context.output, "nodes");
+        for entry in catalogue.merged_entries(&loaded.vault)? {
+            listing.add(entry)?;
+        }
+        listing.finish()?;
         return Ok(Exit::Done);
     }
-    let value = public(&catalogue, &loaded, &args.selection)?;
-    // What people read is YAML too: it is what they wrote.
-    let output = if context.output == Output::Text { Output::Yaml } else { context.output };
-    ui::show(output, String::new, || value).map_err(Problems::from)?;
-    Ok(Exit::Done)
-}
-
-/// The nodes with the public config of each module, all problems of all of them together.
-fn public(catalogue: &Catalogue, loaded: &Loaded, selection: &Selection) -> Result<Plain, Problems> {
     let mut problems = Problems::new();
-    let mut nodes = Vec::new();
+    let mut listing = Listing::whole(context.output, "nodes");
     for entry in &catalogue.entries {
-        match node(entry, loaded, selection) {
-            Ok(node) => nodes.push(node),
+        match node(entry, &loaded, &args.selection) {
+            Ok(node) => listing.add(node)?,
             Err(found) => problems.extend(found),
         }
     }
-    if problems.is_empty() { Ok(Plain::from_iter([("nodes", Plain::List(nodes))])) } else { Err(problems) }
+    if !problems.is_empty() {
+        return Err(problems);
+    }
+    listing.finish()?;
+    Ok(Exit::Done)
 }
 
 fn node(entry: &Entry, loaded: &Loaded, selection: &Selection) -> Result<Plain, Problems> {

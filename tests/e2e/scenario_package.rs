@@ -10,15 +10,17 @@ fn workspace(nodes: &[&str], resources: &str) -> Workspace {
     workspace
 }
 
-/// Holds a lock as dpkg and dnf do, for so many seconds.
+/// Holds a lock as dpkg and dnf do, for so many seconds. The file is made anew: one of the lower layer of an overlay has
+/// another inode than `/proc/locks` shows.
 fn hold(node: &str, path: &str, seconds: u32) -> Undo {
     change(
         node,
         &format!(
-            "touch {path}; systemd-run -q --unit holder perl -e 'open F, \"+>>\", \"{path}\" or die; \
-             fcntl(F, 6, pack(\"s s x4 q q i x4\", 1, 0, 0, 0, 0)) or die; sleep {seconds}'; sleep 0.5"
+            "rm -f {path}; systemd-run -q --collect --unit holder perl -e 'open F, \"+>>\", \"{path}\" or die; \
+             $$lock = pack(\"s s x4 q q i x4\", 1, 0, 0, 0, 0); fcntl(F, 6, $$lock) or die; sleep {seconds}'; \
+             for n in 1 2 3 4 5 6 7 8 9; do sleep 0.2; grep -q POSIX /proc/locks && exit 0; done; exit 1"
         ),
-        "systemctl stop holder 2>/dev/null; true",
+        "systemctl stop holder 2>/dev/null; systemctl reset-failed holder 2>/dev/null; true",
     )
 }
 
@@ -37,7 +39,7 @@ fn a_held_lock_is_waited_for_by_name_and_a_left_over_lock_file_is_none() {
     let _dnf = hold("redhat1", "/var/lib/rpm/.rpm.lock", 8);
     workspace.suil(&["apply", "--role", "web", "--confirm"]).expect(0);
     let events = workspace.read(".runs/latest/events.jsonl");
-    for whose in ["dpkg", "rpm"] {
+    for whose in ["dpkg", "dnf"] {
         assert!(events.contains(&format!("waiting for {whose} lock held by perl (pid ")), "{events}");
     }
     for node in ["debian1", "debian2", "redhat1"] {
