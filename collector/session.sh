@@ -93,11 +93,19 @@ suil_take() {
 		dd bs="$1" count=1 iflag=fullblock 2>/dev/null || dd bs=1 count="$1" 2>/dev/null
 		return
 	fi
-	if dd bs=65536 count=$(($1 / 65536)) iflag=fullblock 2>/dev/null; then
-		suil_take $(($1 % 65536))
-	else
-		dd bs=1 count="$1" 2>/dev/null
-	fi
+	suil_left=$1
+	while [ "$suil_left" -gt 65536 ]; do
+		suil_part=$((suil_left / 65536))
+		[ "$suil_part" -le 16 ] || suil_part=16
+		dd bs=65536 count="$suil_part" iflag=fullblock 2>/dev/null || {
+			dd bs=1 count="$suil_left" 2>/dev/null
+			return
+		}
+		suil_left=$((suil_left - suil_part * 65536))
+		# No ping comes before the end of an upload, and a slow one is a sign of life.
+		[ -z "$suil_watch" ] || true >|"$suil_folder/alive"
+	done
+	suil_take "$suil_left"
 }
 
 # suil_process PID: sets suil_parent and suil_since, the start time that tells a process from a later one of its number.
@@ -225,7 +233,11 @@ suil_receive() {
 		}; }
 	) 2>&1) || suil_failed="cannot store an upload: $suil_words"
 	[ -z "$suil_failed" ] || return 0
-	if ! suil_sum=$(sha256sum <"$3" 2>&1); then
+	true >"$suil_folder/busy"
+	suil_sum=$(sha256sum <"$3" 2>&1)
+	suil_status=$?
+	rm -f -- "$suil_folder/busy"
+	if [ "$suil_status" != 0 ]; then
 		suil_failed="needs sha256sum: $suil_sum"
 	elif [ "${suil_sum%% *}" != "$2" ]; then
 		suil_failed="an upload of $1 bytes arrived damaged: expected sha256 $2, found ${suil_sum%% *}"
@@ -344,7 +356,7 @@ suil_guard() {
 	(
 		suil_nap=
 		trap 'kill $suil_nap 2>/dev/null; exit 0' TERM
-		while [ -e "$suil_folder/alive" ]; do
+		while [ -e "$suil_folder/alive" ] || [ -e "$suil_folder/busy" ]; do
 			rm -f -- "$suil_folder/alive"
 			sleep 100 &
 			suil_nap=$!

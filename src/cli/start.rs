@@ -21,7 +21,7 @@ pub struct Start {
     pub stop: Stop,
     setup: Arc<Setup>,
     screen: Arc<ui::watch::Screen>,
-    runtime: Option<Runtime>,
+    runtime: Runtime,
 }
 
 /// One operation may take so long: a distribution upgrade of a slow machine does.
@@ -53,7 +53,7 @@ impl Start {
         let runtime = runtime.map_err(|e| Problem::new(format!("cannot start the threads of a run: {e}")))?;
         let stop = Stop::default();
         runtime.spawn(listen(stop.clone()));
-        Ok(Start { catalogue, options: Arc::new(options), stop, setup, screen, runtime: Some(runtime) })
+        Ok(Start { catalogue, options: Arc::new(options), stop, setup, screen, runtime })
     }
 
     pub fn mask(&self) -> Mask {
@@ -65,11 +65,9 @@ impl Start {
     }
 
     /// Runs `work`; then leaves behind whatever still waits, a question or a login, instead of waiting for it.
-    pub fn finish(mut self, work: impl FnOnce(&Start) -> Outcome) -> Outcome {
+    pub fn finish(self, work: impl FnOnce(&Start) -> Outcome) -> Outcome {
         let outcome = work(&self);
-        if let Some(runtime) = self.runtime.take() {
-            runtime.shutdown_timeout(Duration::from_millis(100));
-        }
+        self.runtime.shutdown_timeout(Duration::from_millis(100));
         outcome
     }
 
@@ -169,10 +167,7 @@ impl Start {
     }
 
     fn block<T>(&self, work: impl Future<Output = T>) -> T {
-        match &self.runtime {
-            Some(runtime) => runtime.block_on(work),
-            None => unreachable!("the runtime is taken by `finish` alone"),
-        }
+        self.runtime.block_on(work)
     }
 }
 

@@ -173,13 +173,13 @@ async fn step(
                 operation,
                 seconds,
                 problem: report,
-                output: format!("{}{}", outcome.stdout, outcome.stderr).trim(),
+                output: said(&outcome).trim(),
             });
             proven.map_err(|problem| Broken::Failed(Box::new(problem)))
         }
         Some(Ok(outcome)) => {
             let problem = refused(&ready.node, operation, planned, &outcome);
-            report(Some(&problem.what), &format!("{}{}", outcome.stdout, outcome.stderr));
+            report(Some(&problem.what), &said(&outcome));
             Err(Broken::Failed(Box::new(problem)))
         }
         Some(Err(Failure { reason, mut problem })) => {
@@ -211,6 +211,12 @@ async fn guarded(ready: &mut Ready, operation: &Operation, options: &Options) ->
         guard::keep(ready, operation).await?;
     }
     ready.session.perform(&operation.title, &operation.action, options.step_limit).await
+}
+
+/// All that an operation said: whom it waited for stands on stderr, whether it ended well or not.
+fn said(outcome: &crate::node::Outcome) -> String {
+    let line = if outcome.stdout.is_empty() || outcome.stdout.ends_with('\n') { "" } else { "\n" };
+    format!("{}{line}{}", outcome.stdout, outcome.stderr)
 }
 
 /// An operation whose script ended badly, in the node's own words.

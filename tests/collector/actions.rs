@@ -173,3 +173,22 @@ fn an_operation_that_dies_leaves_the_old_file() {
         }
     }
 }
+
+/// No ping is read in the middle of an upload: without a sign of life a slow one of many minutes would be ended.
+#[test]
+fn a_long_upload_is_taken_to_the_byte_and_keeps_the_session_alive() {
+    let session = concat!(env!("CARGO_MANIFEST_DIR"), "/collector/session.sh");
+    let session = std::fs::read_to_string(session).expect("the session");
+    let take = session.split("suil_take() {").nth(1).and_then(|rest| rest.split("\n}\n").next()).expect("the function");
+    for shell in shells() {
+        let folder = tempfile::tempdir().expect("a folder");
+        std::fs::write(folder.path().join("alive"), "").expect("a file");
+        let text = format!(
+            "suil_take() {{{take}\n}}\nset -C\nsuil_watch=1 suil_folder=$1\nrm \"$1/alive\"\n\
+             head -c 3000005 /dev/zero | {{ suil_take 3000000 >\"$1/out\"; wc -c; }}\nwc -c <\"$1/out\"\n[ -e \"$1/alive\" ] && echo alive\n"
+        );
+        let output = shell.run(&text, &[&folder.path().display().to_string()]);
+        let words = String::from_utf8_lossy(&output.stdout).split_whitespace().collect::<Vec<_>>().join(" ");
+        assert_eq!(words, "5 3000000 alive", "{}: {}", shell.name, String::from_utf8_lossy(&output.stderr));
+    }
+}

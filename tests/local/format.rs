@@ -138,7 +138,7 @@ fn a_record_is_private_and_keeps_only_the_end_of_what_an_operation_printed() {
     let room = Room::new(&["demo"]);
     let main = r#"
 def resources(config):
-    return [command("chat", run = "yes é | head -c 300000; echo the-end; touch @/done", creates = "@/done")]
+    return [command("chat", run = "yes é | head -c 300000; echo the-end >&2; touch @/done", creates = "@/done")]
 "#;
     room.module("demo", "", main);
     room.apply(&["--confirm"]).expect(0);

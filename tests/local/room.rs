@@ -201,8 +201,10 @@ fn binary() -> &'static Path {
         if !rustix::process::getuid().is_root() {
             return built.to_owned();
         }
-        // One name, so that runs that end badly do not fill the disk; renamed, so that no run starts half of it.
-        let copy = std::env::temp_dir().join("suil-under-test");
+        // One name for each checkout, so that runs that end badly do not fill the disk and none tests another's suil;
+        // renamed, so that no run starts half of it.
+        let checkout: String = env!("CARGO_BIN_EXE_suil").replace(|c: char| !c.is_ascii_alphanumeric(), "-");
+        let copy = std::env::temp_dir().join(format!("suil-under-test{checkout}"));
         let aside = copy.with_extension(std::process::id().to_string());
         fs::copy(built, &aside).expect("a copy of suil");
         fs::set_permissions(&aside, fs::Permissions::from_mode(0o755)).expect("its mode");
