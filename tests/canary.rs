@@ -216,7 +216,7 @@ def deploy(config, facts, force):
     );
     room.spoil("plain", "spoiled\n");
     let shown = run(&room, &["apply", "--node", NODE, "--dry-run"]).expect(0);
-    assert!(shown.stdout.contains("-spoiled") && shown.stdout.contains("+‹secret "), "{}", shown.stdout);
+    assert!(!shown.stdout.contains("spoiled") && shown.stdout.contains("+‹secret "), "{}", shown.stdout);
 }
 
 #[test]
