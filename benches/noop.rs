@@ -178,7 +178,7 @@ impl Bench {
         let mut ticks = 0;
         while child.try_wait().expect("a child").is_none() {
             let text = fs::read_to_string(&stat).unwrap_or_default();
-            let fields: Vec<u64> =
+            let fields: Vec<i64> =
                 text.rsplit(')').next().unwrap_or_default().split_whitespace().filter_map(|w| w.parse().ok()).collect();
             // Behind the state, which is no number, utime and stime are the 11th and 12th.
             if let [user, system] = fields.get(10..12).unwrap_or_default() {

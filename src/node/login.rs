@@ -59,6 +59,8 @@ pub(super) async fn login(target: &Target, access: &Access, early: Option<&Text<
                 let (words, noise) = said(&channel, access, &noise);
                 return Err(match prompted {
                     true => sudo::refused(target, &noise),
+                    // Before it asks: with `requiretty` it never comes to the question.
+                    false if noise.contains("must have a tty") => sudo::failed(target, "refused", &noise),
                     false => Failure::before_greeting(target, status, &words, &noise),
                 });
             }
