@@ -260,26 +260,29 @@ impl Bench {
                 "echo LogLevel VERBOSE >/etc/ssh/sshd_config.d/noop.conf; systemctl reload ssh; sleep 0.5",
             );
         }
-        let count = |word: &str| -> Vec<i64> {
-            let command = format!("journalctl -q -b -o cat --no-pager | grep -c \"{word}\"");
-            watched.iter().map(|(_, address)| self.on(address, &command).trim().parse().unwrap_or(-1)).collect()
+        // Channels and logins since a moment of the node, less those of the counting itself.
+        let count = |address: &str, since: &str| {
+            let command = format!(
+                "j=$(journalctl -q -o cat --no-pager --since=@{since}); echo \"$j\" | grep -c \"Starting session\"; \
+                 echo \"$j\" | grep -c \"Accepted publickey for deploy\""
+            );
+            let numbers = self.on(address, &command);
+            let numbers: Vec<i64> = numbers.lines().filter_map(|line| line.parse().ok()).map(|n: i64| n - 1).collect();
+            format!("{}/{}", numbers.first().unwrap_or(&-1), numbers.get(1).unwrap_or(&-1))
         };
-        let words = ["Starting session", "Accepted publickey for deploy"];
         self.option("channels");
         for run in ["cold", "warm"] {
-            let before = words.map(count);
-            // What the counting itself adds.
-            let again = words.map(count);
+            let marks: Vec<String> =
+                watched.iter().map(|(_, address)| self.on(address, "sleep 1; date +%s").trim().to_owned()).collect();
+            std::thread::sleep(Duration::from_secs(1));
             self.measured();
             std::thread::sleep(Duration::from_millis(500));
-            let after = words.map(count);
-            let added: Vec<String> = (0..words.len())
-                .map(|w| {
-                    let each = (0..watched.len()).map(|i| (after[w][i] - again[w][i]) - (again[w][i] - before[w][i]));
-                    each.map(|n| n.to_string()).collect::<Vec<_>>().join(", ")
-                })
-                .collect();
-            println!("  {run} run, on each of {} nodes: channels {}; logins {}", watched.len(), added[0], added[1]);
+            let counts = watched.iter().zip(&marks).map(|((_, address), mark)| count(address, mark));
+            println!(
+                "  {run} run, channels/logins on {} nodes: {}",
+                watched.len(),
+                counts.collect::<Vec<_>>().join(", ")
+            );
         }
         self.forget();
         for (_, address) in &watched {

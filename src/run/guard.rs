@@ -2,9 +2,10 @@
 //! second connection, and where that fails everything is taken back.
 
 use super::gather::Ready;
-use crate::base::Problem;
+use crate::base::{Problem, clock};
 use crate::node::Failure;
 use crate::plan::{NodePlan, Operation};
+use std::time::Duration;
 
 /// Keeps what the operation changes. A session that ends before the access was proven takes it back by itself, for a
 /// link that is cut cannot ask for that any more.
@@ -28,7 +29,7 @@ pub async fn keep(ready: &mut Ready, operation: &Operation) -> Result<(), Failur
 /// # Errors
 /// That the operation shut suil out, and what was done about it.
 pub async fn prove(ready: &mut Ready, operation: &Operation, planned: usize) -> Result<(), Problem> {
-    let Err(failure) = ready.session.prove_access().await else { return Ok(()) };
+    let Err(failure) = proven(ready).await else { return Ok(()) };
     let node = &ready.node;
     let what = format!("node `{node}`: operation {} of {planned}, `{}`, shut suil out", operation.id, operation.title);
     let mut problem = Problem::new(what).note(failure.problem.what);
@@ -42,6 +43,20 @@ pub async fn prove(ready: &mut Ready, operation: &Operation, planned: usize) -> 
         false => format!("taking it back failed: see to `{node}` over another way now"),
     }))
 }
+
+/// A daemon that reloads refuses connections for a moment: that is no lost access.
+async fn proven(ready: &mut Ready) -> Result<(), Failure> {
+    let begun = clock::instant();
+    loop {
+        match ready.session.prove_access().await {
+            Err(_) if begun.elapsed() < RELOAD => tokio::time::sleep(PAUSE).await,
+            proven => return proven,
+        }
+    }
+}
+
+const RELOAD: Duration = Duration::from_secs(5);
+const PAUSE: Duration = Duration::from_millis(500);
 
 /// Ends the guard once the last operation that could cut the access is proven: a link that breaks in a later one must
 /// not take back what is good.
