@@ -99,7 +99,11 @@ fn private_folders() -> Vec<std::path::PathBuf> {
         ["/run", "/var/lib", "/dev/shm", "/tmp", "/var/tmp"].map(Into::into).into();
     parents.extend(fs::read_dir("/run/user").into_iter().flatten().flatten().map(|entry| entry.path()));
     let entries = parents.iter().filter_map(|parent| fs::read_dir(parent).ok()).flatten().flatten();
-    entries.filter(|entry| entry.file_name().to_string_lossy().starts_with("suil-")).map(|entry| entry.path()).collect()
+    let of_a_session = |name: &str| {
+        name.strip_prefix("suil-")
+            .is_some_and(|nonce| nonce.len() == 16 && nonce.bytes().all(|b| b.is_ascii_hexdigit()))
+    };
+    entries.filter(|entry| of_a_session(&entry.file_name().to_string_lossy())).map(|entry| entry.path()).collect()
 }
 
 /// A workspace with the canaries in it, encrypted by suil itself.
