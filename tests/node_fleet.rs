@@ -319,10 +319,16 @@ over_both_clients!(a_limit_ends_what_it_limits, transport, {
 #[tokio::test]
 #[ignore = "needs a fleet"]
 async fn a_new_login_has_the_new_groups() {
-    let mut session = open(&target("debian2", "talker")).await;
-    let script = "groupadd -f newgroup; usermod -aG newgroup talker";
+    let mut root = open(&target("debian2", "root")).await;
+    let script = "id joiner >/dev/null 2>&1 || useradd -m -s /bin/sh joiner; gpasswd -d joiner newgroup >/dev/null 2>&1
+        mkdir -p /home/joiner/.ssh && cp /root/.ssh/authorized_keys /home/joiner/.ssh/ && chown -R joiner /home/joiner
+        printf '%s\n' 'joiner ALL=(ALL) NOPASSWD: ALL' >/etc/sudoers.d/joiner && chmod 440 /etc/sudoers.d/joiner";
+    assert_eq!(root.run("user", script, STEP).await.expect("outcome").status, 0);
+    root.close().await;
+    let mut session = open(&target("debian2", "joiner")).await;
+    let script = "groupadd -f newgroup; usermod -aG newgroup joiner";
     assert_eq!(session.run("add", script, STEP).await.expect("outcome").status, 0);
-    let mut plain = target("debian2", "talker");
+    let mut plain = target("debian2", "joiner");
     plain.raise = suil::node::Raise::No;
     let mut session = session.renew().await.map_err(|failure| failure.problem).expect("renewed");
     session.run("look", "true", STEP).await.expect("outcome");
