@@ -18,15 +18,28 @@ pub fn address(node: &str) -> String {
 
 /// Runs a command on a node as root, outside suil.
 pub fn on(node: &str, command: &str) -> String {
-    let output = Command::new("ssh")
+    let mut output = ssh(node, command);
+    for _ in 0..100 {
+        // The test before this one may have restarted sshd; nothing was run then.
+        if output.status.code() != Some(255) || !String::from_utf8_lossy(&output.stderr).contains("Connection refused")
+        {
+            break;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(100));
+        output = ssh(node, command);
+    }
+    assert!(output.status.success(), "`{command}` on {node}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+fn ssh(node: &str, command: &str) -> Output {
+    Command::new("ssh")
         .arg("-F")
         .arg(dir().join("ssh_config"))
         .args(["-o", "BatchMode=yes", &format!("root@{node}"), command])
         .stdin(Stdio::null())
         .output()
-        .expect("ssh runs");
-    assert!(output.status.success(), "`{command}` on {node}: {}", String::from_utf8_lossy(&output.stderr));
-    String::from_utf8_lossy(&output.stdout).into_owned()
+        .expect("ssh runs")
 }
 
 /// Waits until a node's sshd answers; panics after a minute.
