@@ -260,28 +260,33 @@ impl Bench {
                 "echo LogLevel VERBOSE >/etc/ssh/sshd_config.d/noop.conf; systemctl reload ssh; sleep 0.5",
             );
         }
-        // Channels and logins since a moment of the node, less those of the counting itself.
+        // Channels and logins since a moment of the node, those of the counting itself among them.
         let count = |address: &str, since: &str| {
             let command = format!(
                 "j=$(journalctl -q -o cat --no-pager --since=@{since}); echo \"$j\" | grep -c \"Starting session\"; \
                  echo \"$j\" | grep -c \"Accepted publickey for deploy\""
             );
             let numbers = self.on(address, &command);
-            let numbers: Vec<i64> = numbers.lines().filter_map(|line| line.parse().ok()).map(|n: i64| n - 1).collect();
-            format!("{}/{}", numbers.first().unwrap_or(&-1), numbers.get(1).unwrap_or(&-1))
+            let numbers: Vec<i64> = numbers.lines().filter_map(|line| line.parse().ok()).collect();
+            (numbers.first().copied().unwrap_or(-1), numbers.get(1).copied().unwrap_or(-1))
         };
         self.option("channels");
-        for run in ["cold", "warm"] {
+        let counted = |work: &dyn Fn()| {
             let marks: Vec<String> =
                 watched.iter().map(|(_, address)| self.on(address, "sleep 1; date +%s").trim().to_owned()).collect();
             std::thread::sleep(Duration::from_secs(1));
-            self.measured();
+            work();
             std::thread::sleep(Duration::from_millis(500));
-            let counts = watched.iter().zip(&marks).map(|((_, address), mark)| count(address, mark));
+            watched.iter().zip(&marks).map(|((_, address), mark)| count(address, mark)).collect::<Vec<_>>()
+        };
+        let idle = counted(&|| {});
+        for run in ["cold", "warm"] {
+            let counts = counted(&|| drop(self.measured()));
+            let less = counts.iter().zip(&idle).map(|(run, idle)| format!("{}/{}", run.0 - idle.0, run.1 - idle.1));
             println!(
                 "  {run} run, channels/logins on {} nodes: {}",
                 watched.len(),
-                counts.collect::<Vec<_>>().join(", ")
+                less.collect::<Vec<_>>().join(", ")
             );
         }
         self.forget();
