@@ -281,7 +281,7 @@ impl Bench {
         };
         let idle = counted(&|| {});
         for run in ["cold", "warm"] {
-            let counts = counted(&|| drop(self.measured()));
+            let counts = counted(&|| self.apply());
             let less = counts.iter().zip(&idle).map(|(run, idle)| format!("{}/{}", run.0 - idle.0, run.1 - idle.1));
             println!(
                 "  {run} run, channels/logins on {} nodes: {}",
