@@ -121,15 +121,12 @@ impl Intent {
 
     /// Every question that comparing needs an answer to, without repeats.
     pub fn requests(&self) -> Vec<Request> {
-        let resources = self.parts.iter().flat_map(|part| part.resources.iter().chain(&part.triggering));
-        resources.flat_map(|resource| resource.requests()).collect::<BTreeSet<_>>().into_iter().collect()
+        requests(self.parts.iter())
     }
 
     /// The same for some modules only.
     pub fn only(&self, modules: &BTreeSet<String>) -> Vec<Request> {
-        let parts = self.parts.iter().filter(|part| modules.contains(&part.name));
-        let resources = parts.flat_map(|part| part.resources.iter().chain(&part.triggering));
-        resources.flat_map(|resource| resource.requests()).collect::<BTreeSet<_>>().into_iter().collect()
+        requests(self.parts.iter().filter(|part| modules.contains(&part.name)))
     }
 
     /// Compares the whole node with its facts and asks the modules' `deploy()` for operations.
@@ -283,6 +280,12 @@ impl Part {
         Problem::new(format!("node `{node}`: module `{}`: `{path}` failed, its facts are unknown", self.name))
             .note(words)
     }
+}
+
+/// The questions of these parts, each once.
+fn requests<'a>(parts: impl Iterator<Item = &'a Part>) -> Vec<Request> {
+    let resources = parts.flat_map(|part| part.resources.iter().chain(&part.triggering));
+    resources.flat_map(|resource| resource.requests()).collect::<BTreeSet<_>>().into_iter().collect()
 }
 
 /// Opens the secrets of a config with the keys of the run.

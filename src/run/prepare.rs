@@ -1,7 +1,7 @@
 //! Everything that can be known wrong before anything connects.
 
 use super::{Options, Setup};
-use crate::base::{Plain, Problems, Result, problem};
+use crate::base::{Problems, Result, problem};
 use crate::catalogue::{Catalogue, Entry};
 use crate::node::Target;
 use crate::plan::Intent;
@@ -57,21 +57,8 @@ fn one(setup: &Setup, entry: &Entry, options: &Options) -> Result<Prepared> {
 
 /// How the node is reached, with the secrets of its `deployment` revealed.
 fn target(setup: &Setup, entry: &Entry) -> Result<Target> {
-    let mut problems = Problems::new();
-    let deployment = entry.deployment();
-    let mut reveal = |cipher: &_, place| match setup.vault.reveal(cipher, "deployment", place) {
-        Ok(plaintext) => Plain::Str(plaintext.as_str().unwrap_or_default().to_owned()),
-        Err(problem) => {
-            problems.push(problem);
-            Plain::Null
-        }
-    };
-    let plain = deployment.as_ref().map_or_else(Plain::map, |value| value.to_plain(&mut reveal));
-    if !problems.is_empty() {
-        return Err(problems);
-    }
-    let mut target = Target::from_plain(&entry.name, &plain)?;
-    target.place = deployment.as_ref().map(|value| value.get("ssh_host").map_or(value.place, |host| host.place));
+    let mut target = Target::from_plain(&entry.name, &entry.settings(&setup.vault)?)?;
+    target.place = entry.deployment_place("ssh_host").or_else(|| entry.deployment().map(|value| value.place));
     Ok(target)
 }
 
