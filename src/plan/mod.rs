@@ -8,6 +8,7 @@ pub mod conflict;
 pub mod intent;
 pub mod json;
 pub mod order;
+pub mod saved;
 pub mod want;
 
 pub use crate::data::Vault;
