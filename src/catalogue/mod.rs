@@ -38,6 +38,6 @@ pub use order::Graph;
 pub use pattern::Pattern;
 pub use probe::Probe;
 pub use public::public;
-pub use select::Selection;
+pub use select::{Selection, selected};
 pub use validate::validate;
 pub use workspace::{Workspace, find};

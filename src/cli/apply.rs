@@ -1,12 +1,13 @@
 //! `suil apply`, and `suil` alone.
 
 use super::start::Start;
-use super::{Context, Outcome, Selection};
+use super::{Context, Outcome, Selection, plan};
 use crate::base::{Plain, Problem, Problems, clock, problem::Kind};
-use crate::run::{self, Record};
+use crate::run::{self, Record, saved};
 use crate::ui::pick::{Item, pick as choose};
 use crate::ui::text::count;
 use crate::ui::{self, Ending, Exit, Output, Paint};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 /// Show what differs on nodes, ask, and change it
@@ -30,6 +31,12 @@ pub struct Args {
     /// With --dry-run: exit 2 where something differs
     #[arg(long, requires = "dry_run")]
     pub detailed_exitcode: bool,
+    /// With --dry-run: write the plan to this file, to be applied later with --plan
+    #[arg(long, value_name = "FILE", requires = "dry_run")]
+    pub out: Option<PathBuf>,
+    /// Apply this saved plan and nothing else; refuse where something that matters moved since it was made
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["roles", "nodes", "modules", "dry_run", "force"])]
+    pub plan: Option<PathBuf>,
 }
 
 const INSTEAD: &str = "name them: `suil apply --role ROLE`";
@@ -57,7 +64,7 @@ pub fn pick(context: &Context) -> Outcome {
 
 /// Runs the whole way from the catalogue to the check.
 pub fn run(args: Args, context: &Context) -> Outcome {
-    if args.selection.is_empty() {
+    if args.selection.is_empty() && args.plan.is_none() {
         return Err(Problem::usage("no node is selected")
             .help("name some with `--role ROLE` or `--node NODE`, or take all with `--node '*'`")
             .into());
@@ -65,16 +72,26 @@ pub fn run(args: Args, context: &Context) -> Outcome {
     if !args.confirm && !args.dry_run {
         ui::ask::possible(QUESTION, "show the plan with `--dry-run`, or apply without asking with `--confirm`")?;
     }
+    args.out.as_deref().map_or(Ok(()), plan::check_out)?;
+    let saved = args.plan.as_deref().map(|path| plan::open(path, context)).transpose()?;
+    let args = saved.iter().fold(args, |args, saved| saved.args(args));
     let start = Start::new(context, &args.selection, args.parallel, args.force)?;
     let mask = start.mask();
-    start.finish(|start| apply(&args, context, start)).or_else(|problems| Ok(ui::fail(&problems, &mask)))
+    start
+        .finish(|start| apply(&args, saved.as_ref(), context, start))
+        .or_else(|problems| Ok(ui::fail(&problems, &mask)))
 }
 
 const QUESTION: &str = "Apply?";
 
-fn apply(args: &Args, context: &Context, start: &Start) -> Outcome {
+fn apply(args: &Args, saved: Option<&plan::Applied>, context: &Context, start: &Start) -> Outcome {
     let text = context.output == Output::Text;
     let prepared = start.prepare()?;
+    let connections = saved::connections(&prepared, &start.mask());
+    if let Some(plan) = saved {
+        plan.check_before(start, &saved::expected(&prepared, &connections))?;
+        ui::warn(&plan.left_out(), &start.mask());
+    }
     let paint = Paint::ON;
     if text {
         ui::out(&ui::brief::render(&start.catalogue, &start.options.only, paint))?;
@@ -82,9 +99,21 @@ fn apply(args: &Args, context: &Context, start: &Start) -> Outcome {
     ui::warn(&start.catalogue.warnings, &start.mask());
     ui::warn(&start.shrunken(), &start.mask());
     let gathered = start.gather(prepared, "reading facts")?;
+    if let Some(plan) = saved
+        && let Err(moved) = plan.check_after(start, &gathered.found(&connections, &start.options, &start.mask()))
+    {
+        start.leave(gathered);
+        return Err(moved);
+    }
+    if let Some(out) = args.out.as_deref().filter(|_| !start.stop.asked()) {
+        plan::write(out, args, start, &gathered, &connections)?;
+    }
     let failed = gathered.nodes.iter().filter(|(_, ready)| ready.is_err()).count();
     let waiting = gathered.plan.operations();
-    let plan = gathered.plan.to_plain(&start.mask());
+    let mut plan = gathered.plan.to_plain(&start.mask());
+    if let Some(saved) = saved {
+        plan.set("saved", saved.card());
+    }
     let record = Arc::new(Record::write(start.root(), clock::now(), &start.records(&gathered), &plan, &start.mask())?);
     let warnings: Problems = gathered.plan.nodes.iter().flat_map(|node| node.warnings.clone()).collect();
     ui::warn(&warnings, &start.mask());
@@ -106,13 +135,14 @@ fn apply(args: &Args, context: &Context, start: &Start) -> Outcome {
     let outcomes = start.perform(gathered, &record);
     record.finish(&outcomes)?;
     if !text {
-        ui::show(context.output, String::new, || start.mask().plain(&summary(&outcomes)))?;
+        ui::show(context.output, String::new, || start.mask().plain(&summary(&outcomes, saved)))?;
     }
     conclude(args, start, text, &outcomes, paint)
 }
 
 /// What `--output json|yaml` prints of an apply: `{version, nodes: [{node, outcome, operations, planned, problems}]}`.
-fn summary(outcomes: &[(String, run::Outcome)]) -> Plain {
+/// Of a saved plan it carries `plan`, too: `{sha256, made, by}`.
+fn summary(outcomes: &[(String, run::Outcome)], saved: Option<&plan::Applied>) -> Plain {
     let nodes = outcomes.iter().map(|(node, outcome)| {
         let mut row = Plain::from_iter([("node", Plain::from(node))]);
         for (key, value) in outcome.to_plain().as_map().into_iter().flatten() {
@@ -120,7 +150,11 @@ fn summary(outcomes: &[(String, run::Outcome)]) -> Plain {
         }
         row
     });
-    Plain::from_iter([("version", Plain::Int(1)), ("nodes", nodes.collect())])
+    let mut summary = Plain::from_iter([("version", Plain::Int(1)), ("nodes", nodes.collect())]);
+    if let Some(saved) = saved {
+        summary.set("plan", saved.card());
+    }
+    summary
 }
 
 /// Prints the last line of each node and every problem, and says how suil exits.

@@ -16,6 +16,7 @@ mod load;
 mod modules;
 mod nodes;
 mod open;
+mod plan;
 mod roles;
 mod schema;
 mod selection;
@@ -59,6 +60,7 @@ pub struct Cli {
 #[derive(Subcommand, Debug)]
 enum Command {
     Apply(apply::Args),
+    Plan(plan::Args),
     Config(config::Args),
     Facts(facts::Args),
     Explain(explain::Args),
@@ -110,6 +112,7 @@ fn run(cli: Cli) -> Exit {
     let outcome = match cli.command {
         None => apply::pick(&context),
         Some(Command::Apply(args)) => apply::run(args, &context),
+        Some(Command::Plan(args)) => plan::run(args, &context),
         Some(Command::Config(args)) => config::run(args, &context),
         Some(Command::Facts(args)) => facts::run(args, &context),
         Some(Command::Explain(args)) => explain::run(args, &context),

@@ -60,6 +60,11 @@ impl Start {
         self.setup.vault.mask().clone()
     }
 
+    /// What the run works with.
+    pub fn setup(&self) -> &Setup {
+        &self.setup
+    }
+
     pub fn root(&self) -> &Path {
         self.setup.workspace.root()
     }

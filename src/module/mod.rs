@@ -29,6 +29,7 @@ use crate::data::Value;
 use crate::resource::{Content, Resource};
 use schema::Schema;
 use star::{Answer, Program, Texts, Wanted};
+use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 
 /// Makes a resource of a kind, its name and its attributes.
@@ -220,6 +221,15 @@ impl Module {
     /// A file of the module cannot be read.
     pub fn signature(&self) -> Result<String, Problem> {
         self.inner.signature.get_or_init(|| signature::signature(&*self.inner.files)).clone()
+    }
+
+    /// Path in the module and SHA-256 of every file that the signature counts.
+    ///
+    /// # Errors
+    /// A file of the module cannot be read.
+    pub fn digests(&self) -> Result<BTreeMap<String, String>, Problem> {
+        let files = signature::all(&*self.inner.files)?;
+        Ok(files.into_iter().map(|(path, _, sha256)| (path, sha256)).collect())
     }
 
     /// The module's own collector, where it has one.

@@ -9,6 +9,7 @@ pub mod intent;
 pub mod json;
 pub mod order;
 pub mod origin;
+pub mod saved;
 pub mod want;
 
 pub use crate::data::Vault;

@@ -13,6 +13,7 @@ pub mod perform;
 pub mod pool;
 pub mod prepare;
 pub mod record;
+pub mod saved;
 pub mod stop;
 pub mod watch;
 
