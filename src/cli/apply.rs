@@ -1,5 +1,6 @@
 //! `suil apply`, and `suil` alone.
 
+use super::rolling::Rolling;
 use super::start::Start;
 use super::{Context, Outcome, Selection};
 use crate::base::{Plain, Problem, Problems, clock, problem::Kind};
@@ -15,6 +16,8 @@ use std::sync::Arc;
 pub struct Args {
     #[command(flatten)]
     pub selection: Selection,
+    #[command(flatten)]
+    pub rolling: Rolling,
     /// Apply without asking
     #[arg(long, conflicts_with = "dry_run")]
     pub confirm: bool,
@@ -74,6 +77,7 @@ const QUESTION: &str = "Apply?";
 
 fn apply(args: &Args, context: &Context, start: &Start) -> Outcome {
     let text = context.output == Output::Text;
+    let roll = start.roll(&args.rolling)?;
     let prepared = start.prepare()?;
     let paint = Paint::ON;
     if text {
@@ -81,7 +85,8 @@ fn apply(args: &Args, context: &Context, start: &Start) -> Outcome {
     }
     ui::warn(&start.catalogue.warnings, &start.mask());
     ui::warn(&start.shrunken(), &start.mask());
-    let gathered = start.gather(prepared, "reading facts")?;
+    let mut gathered = start.gather(prepared, "reading facts")?;
+    gathered.plan.roll = roll;
     let failed = gathered.nodes.iter().filter(|(_, ready)| ready.is_err()).count();
     let waiting = gathered.plan.operations();
     let plan = gathered.plan.to_plain(&start.mask());
@@ -97,18 +102,18 @@ fn apply(args: &Args, context: &Context, start: &Start) -> Outcome {
         }
         let outcomes = start.leave(gathered);
         record.finish(&outcomes)?;
-        return conclude(args, start, text, &outcomes, paint);
+        return conclude(args, start, text, &outcomes, Problems::new(), paint);
     }
     start.record_lookups(&record)?;
     if text && waiting == 0 && failed < start.catalogue.entries.len() {
         ui::out("Nothing to apply.\n")?;
     }
-    let outcomes = start.perform(gathered, &record);
+    let run::Rolled { outcomes, problems } = start.perform(gathered, &record);
     record.finish(&outcomes)?;
     if !text {
         ui::show(context.output, String::new, || start.mask().plain(&summary(&outcomes)))?;
     }
-    conclude(args, start, text, &outcomes, paint)
+    conclude(args, start, text, &outcomes, problems, paint)
 }
 
 /// What `--output json|yaml` prints of an apply: `{version, nodes: [{node, outcome, operations, planned, problems}]}`.
@@ -129,6 +134,7 @@ fn conclude(
     start: &Start,
     text: bool,
     outcomes: &[(String, run::Outcome)],
+    beside: Problems,
     paint: Paint,
 ) -> Result<Exit, Problems> {
     if text {
@@ -138,7 +144,13 @@ fn conclude(
             .collect();
         ui::out(&ui::progress::endings(lines.iter().map(|(n, e, w)| (*n, *e, w.as_str())), paint))?;
     }
-    let mut problems: Problems = outcomes.iter().flat_map(|(_, outcome)| outcome.problems()).cloned().collect();
+    // Nodes that were not begun for one reason share it.
+    let mut problems = Problems::new();
+    for problem in outcomes.iter().flat_map(|(_, outcome)| outcome.problems()).chain(&beside) {
+        if !problems.contains(problem) {
+            problems.push(problem.clone());
+        }
+    }
     if start.stop.asked() {
         if problems.is_empty() {
             problems.push(Problem::new("interrupted").kind(Kind::Interrupted).note(unchanged(outcomes)));

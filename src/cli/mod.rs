@@ -17,6 +17,7 @@ mod modules;
 mod nodes;
 mod open;
 mod roles;
+mod rolling;
 mod schema;
 mod selection;
 mod settings;
