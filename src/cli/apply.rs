@@ -1,5 +1,6 @@
 //! `suil apply`, and `suil` alone.
 
+use super::rolling::Rolling;
 use super::start::Start;
 use super::{Context, Outcome, Selection, plan};
 use crate::base::{Plain, Problem, Problems, clock, problem::Kind};
@@ -16,6 +17,8 @@ use std::sync::Arc;
 pub struct Args {
     #[command(flatten)]
     pub selection: Selection,
+    #[command(flatten)]
+    pub rolling: Rolling,
     /// Apply without asking
     #[arg(long, conflicts_with = "dry_run")]
     pub confirm: bool,
@@ -86,6 +89,7 @@ const QUESTION: &str = "Apply?";
 
 fn apply(args: &Args, saved: Option<&plan::Applied>, context: &Context, start: &Start) -> Outcome {
     let text = context.output == Output::Text;
+    let roll = start.roll(&args.rolling)?;
     let prepared = start.prepare()?;
     let connections = saved::connections(&prepared, &start.mask());
     if let Some(plan) = saved {
@@ -98,7 +102,8 @@ fn apply(args: &Args, saved: Option<&plan::Applied>, context: &Context, start: &
     }
     ui::warn(&start.catalogue.warnings, &start.mask());
     ui::warn(&start.shrunken(), &start.mask());
-    let gathered = start.gather(prepared, "reading facts")?;
+    let mut gathered = start.gather(prepared, "reading facts")?;
+    gathered.plan.roll = roll;
     if let Some(plan) = saved
         && let Err(moved) = plan.check_after(start, &gathered.found(&connections, &start.options, &start.mask()))
     {
@@ -126,18 +131,18 @@ fn apply(args: &Args, saved: Option<&plan::Applied>, context: &Context, start: &
         }
         let outcomes = start.leave(gathered);
         record.finish(&outcomes)?;
-        return conclude(args, start, text, &outcomes, paint);
+        return conclude(args, start, text, &outcomes, Problems::new(), paint);
     }
     start.record_lookups(&record)?;
     if text && waiting == 0 && failed < start.catalogue.entries.len() {
         ui::out("Nothing to apply.\n")?;
     }
-    let outcomes = start.perform(gathered, &record);
+    let run::Rolled { outcomes, problems } = start.perform(gathered, &record);
     record.finish(&outcomes)?;
     if !text {
         ui::show(context.output, String::new, || start.mask().plain(&summary(&outcomes, saved)))?;
     }
-    conclude(args, start, text, &outcomes, paint)
+    conclude(args, start, text, &outcomes, problems, paint)
 }
 
 /// What `--output json|yaml` prints of an apply: `{version, nodes: [{node, outcome, operations, planned, problems}]}`.
@@ -163,6 +168,7 @@ fn conclude(
     start: &Start,
     text: bool,
     outcomes: &[(String, run::Outcome)],
+    beside: Problems,
     paint: Paint,
 ) -> Result<Exit, Problems> {
     if text {
@@ -172,7 +178,13 @@ fn conclude(
             .collect();
         ui::out(&ui::progress::endings(lines.iter().map(|(n, e, w)| (*n, *e, w.as_str())), paint))?;
     }
-    let mut problems: Problems = outcomes.iter().flat_map(|(_, outcome)| outcome.problems()).cloned().collect();
+    // Nodes that were not begun for one reason share it.
+    let mut problems = Problems::new();
+    for problem in outcomes.iter().flat_map(|(_, outcome)| outcome.problems()).chain(&beside) {
+        if !problems.contains(problem) {
+            problems.push(problem.clone());
+        }
+    }
     if start.stop.asked() {
         if problems.is_empty() {
             problems.push(Problem::new("interrupted").kind(Kind::Interrupted).note(unchanged(outcomes)));

@@ -18,6 +18,7 @@ mod nodes;
 mod open;
 mod plan;
 mod roles;
+mod rolling;
 mod schema;
 mod selection;
 mod settings;

@@ -65,6 +65,10 @@ impl Start {
         &self.setup
     }
 
+    pub fn workspace(&self) -> &crate::catalogue::Workspace {
+        &self.setup.workspace
+    }
+
     pub fn root(&self) -> &Path {
         self.setup.workspace.root()
     }
@@ -118,12 +122,12 @@ impl Start {
     }
 
     /// Performs the plan; what happens goes to the screen and to the record.
-    pub fn perform(&self, gathered: Gathered, record: &Arc<Record>) -> Vec<(String, run::Outcome)> {
+    pub fn perform(&self, gathered: Gathered, record: &Arc<Record>) -> run::Rolled {
         self.screen.begin("applying", self.catalogue.entries.len());
         let watch: Arc<dyn Watch> = Arc::new(run::Both(self.screen.clone(), record.clone()));
-        let outcomes = self.block(run::perform(&self.setup, gathered, &self.options, &watch, &self.stop));
+        let rolled = self.block(run::perform(&self.setup, gathered, &self.options, &watch, &self.stop));
         self.screen.end();
-        outcomes
+        rolled
     }
 
     /// What the record keeps of each node that was reached.

@@ -13,15 +13,17 @@ pub mod perform;
 pub mod pool;
 pub mod prepare;
 pub mod record;
+pub mod roll;
 pub mod saved;
 pub mod stop;
 pub mod watch;
 
 pub use gather::{Gathered, gather};
 pub use outcome::Outcome;
-pub use perform::{leave, perform};
+pub use perform::leave;
 pub use prepare::{Prepared, prepare};
 pub use record::{NodeRecord, Record};
+pub use roll::{Rolled, perform};
 pub use stop::Stop;
 pub use watch::{Both, Event, Watch};
 

@@ -114,6 +114,17 @@ fn describe(event: &Event<'_>) -> Plain {
             line.set("problem", problem.map(Plain::from));
             line.set("output", last(output));
         }
+        Event::Applying { batches } => {
+            line.set("event", "applying");
+            line.set("batches", *batches);
+        }
+        Event::Batch { batch, of, nodes, begins } => {
+            line.set("event", "batch");
+            line.set("batch", *batch);
+            line.set("of", *of);
+            line.set("state", if *begins { "begun" } else { "ended" });
+            line.set("nodes", nodes.iter().map(Plain::from).collect::<Plain>());
+        }
         Event::Finished { node, outcome } => {
             line.set("event", "finished");
             line.set("node", *node);
