@@ -17,6 +17,7 @@ mod modules;
 mod nodes;
 mod open;
 mod roles;
+mod run;
 mod schema;
 mod selection;
 mod settings;
@@ -59,6 +60,7 @@ pub struct Cli {
 #[derive(Subcommand, Debug)]
 enum Command {
     Apply(apply::Args),
+    Run(run::Args),
     Config(config::Args),
     Facts(facts::Args),
     Explain(explain::Args),
@@ -110,6 +112,7 @@ fn run(cli: Cli) -> Exit {
     let outcome = match cli.command {
         None => apply::pick(&context),
         Some(Command::Apply(args)) => apply::run(args, &context),
+        Some(Command::Run(args)) => run::run(args, &context),
         Some(Command::Config(args)) => config::run(args, &context),
         Some(Command::Facts(args)) => facts::run(args, &context),
         Some(Command::Explain(args)) => explain::run(args, &context),

@@ -6,8 +6,8 @@ use super::{Context, Outcome, Selection};
 use crate::base::{Mask, Problem, Problems, problem::Kind};
 use crate::catalogue::Catalogue;
 use crate::node::hostkey::{self, HostKey};
-use crate::node::{Access, Sudo, Target};
-use crate::run::{self, Gathered, NodeRecord, Options, Prepared, Record, Setup, Stop, Watch};
+use crate::node::{Access, Reason, Sudo, Target};
+use crate::run::{self, Errand, Gathered, NodeRecord, Options, Prepared, Record, Reply, Setup, Stop, Watch};
 use crate::ui::{self, Paint};
 use std::path::Path;
 use std::sync::Arc;
@@ -47,6 +47,32 @@ impl Start {
             purpose: purpose(),
             step_limit: STEP,
         };
+        Start::with(loaded, catalogue, options)
+    }
+
+    /// The same for what is done on nodes whatever their modules say: the catalogue has the `deployment` of the selected
+    /// nodes and nothing else.
+    ///
+    /// # Errors
+    /// All problems of the selection and of `deployment`.
+    pub fn reach(context: &Context, selection: &Selection, parallel: u16) -> Result<Start, Problems> {
+        let loaded = context.load()?;
+        let catalogue = Catalogue::reach(&loaded.workspace, &selection.of_nodes())?;
+        let problems = catalogue.check_deployments();
+        if !problems.is_empty() {
+            return Err(problems);
+        }
+        let options = Options {
+            only: Default::default(),
+            force: false,
+            parallel: parallel.into(),
+            purpose: purpose(),
+            step_limit: STEP,
+        };
+        Start::with(loaded, catalogue, options)
+    }
+
+    fn with(loaded: Loaded, catalogue: Catalogue, options: Options) -> Result<Start, Problems> {
         let screen = Arc::new(ui::watch::Screen::default());
         let setup = Arc::new(setup(loaded, &screen));
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
@@ -90,18 +116,60 @@ impl Start {
             return Ok(gathered);
         }
         let targets: Vec<&Target> = unknown.iter().map(|prepared| &prepared.target).collect();
-        let learned = self.block(hostkey::learn(&targets, &self.setup.access));
+        if self.introduce(&targets)? {
+            gathered.replace(self.gather_all(unknown, title));
+        }
+        Ok(gathered)
+    }
+
+    /// Lists the keys of hosts that are not known, and asks once about them. True where they are known now.
+    fn introduce(&self, targets: &[&Target]) -> Result<bool, Problems> {
+        let learned = self.block(hostkey::learn(targets, &self.setup.access));
         let keys: Vec<HostKey> = learned.into_iter().flatten().collect();
         if keys.is_empty() {
-            return Ok(gathered);
+            return Ok(false);
         }
         ui::err(&ui::hosts::render(&keys, Paint::ON));
         if ui::ask::possible("", "").is_err() || !self.confirm("Are these their fingerprints? Add the keys?")? {
-            return Ok(gathered);
+            return Ok(false);
         }
         hostkey::accept(&keys)?;
-        gathered.replace(self.gather_all(unknown, title));
-        Ok(gathered)
+        Ok(true)
+    }
+
+    /// How the nodes of the catalogue are reached.
+    ///
+    /// # Errors
+    /// All problems of all nodes.
+    pub fn targets(&self) -> Result<Vec<Target>, Problems> {
+        run::targets(&self.setup, &self.catalogue)
+    }
+
+    /// Does an errand on all `targets`. Hosts that are not known are listed together and asked about once.
+    ///
+    /// # Errors
+    /// As [`Start::gather`].
+    pub fn adhoc(&self, targets: Vec<Target>, errand: Errand, title: &str) -> Result<Vec<Reply>, Problems> {
+        let errand = Arc::new(errand);
+        let all = |targets: Vec<Target>| {
+            self.screen.begin(title, targets.len());
+            let watch: Arc<dyn Watch> = self.screen.clone();
+            let replies = self.block(run::adhoc(&self.setup, targets, &errand, &watch, &self.stop));
+            self.screen.end();
+            replies
+        };
+        let mut replies = all(targets.clone());
+        let unknown = |reply: &Reply| matches!(&reply.answer, Err(f) if f.reason == Reason::UnknownHost);
+        let strangers: Vec<Target> =
+            targets.into_iter().zip(&replies).filter(|(_, reply)| unknown(reply)).map(|(target, _)| target).collect();
+        if !strangers.is_empty() && !self.stop.asked() && self.introduce(&strangers.iter().collect::<Vec<_>>())? {
+            for second in all(strangers) {
+                if let Some(first) = replies.iter_mut().find(|reply| reply.node == second.node) {
+                    *first = second;
+                }
+            }
+        }
+        Ok(replies)
     }
 
     fn gather_all(&self, prepared: Vec<Prepared>, title: &str) -> Gathered {

@@ -2,6 +2,7 @@
 //!
 //! Enters: a catalogue, its modules, a plan. Leaves: changed nodes, facts, records, outcomes. Never prints.
 
+pub mod adhoc;
 mod bystander;
 mod facts;
 pub mod gather;
@@ -16,6 +17,7 @@ pub mod record;
 pub mod stop;
 pub mod watch;
 
+pub use adhoc::{Errand, Reply, adhoc, targets};
 pub use gather::{Gathered, gather};
 pub use outcome::Outcome;
 pub use perform::{leave, perform};

@@ -6,12 +6,14 @@
 pub mod ask;
 pub mod brief;
 pub mod hosts;
+pub mod names;
 pub mod output;
 pub mod paint;
 pub mod pick;
 pub mod plan;
 pub mod problem;
 pub mod progress;
+pub mod replies;
 pub mod table;
 pub mod text;
 pub mod watch;
