@@ -23,6 +23,7 @@ mod selection;
 mod settings;
 mod start;
 mod test;
+mod unlock;
 mod usage;
 mod validate;
 
@@ -61,6 +62,7 @@ pub struct Cli {
 enum Command {
     Apply(apply::Args),
     Run(run::Args),
+    Unlock(unlock::Args),
     Config(config::Args),
     Facts(facts::Args),
     Explain(explain::Args),
@@ -113,6 +115,7 @@ fn run(cli: Cli) -> Exit {
         None => apply::pick(&context),
         Some(Command::Apply(args)) => apply::run(args, &context),
         Some(Command::Run(args)) => run::run(args, &context),
+        Some(Command::Unlock(args)) => unlock::run(args, &context),
         Some(Command::Config(args)) => config::run(args, &context),
         Some(Command::Facts(args)) => facts::run(args, &context),
         Some(Command::Explain(args)) => explain::run(args, &context),

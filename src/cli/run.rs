@@ -37,6 +37,9 @@ pub struct Args {
     /// Hold the lock of each node meanwhile, as an apply does
     #[arg(long)]
     pub lock: bool,
+    /// Say why: it stands in the lock
+    #[arg(long, value_name = "TEXT", requires = "lock")]
+    pub reason: Option<String>,
 }
 
 /// Runs the command on every selected node. Exits 0 where all ended with 0.

@@ -1,14 +1,14 @@
 //! One command on many nodes: no module, no facts, no plan, no record.
 
+use super::each::{Found, each, stopped};
 use super::prepare::target;
 use super::watch::{Event, Watch};
 use super::{Setup, Stop, lock};
-use crate::base::{Problem, clock, problem, problem::Kind};
+use crate::base::{Problem, problem};
 use crate::catalogue::Catalogue;
 use crate::node::{Failure, Outcome, Reason, Script, Session, Target};
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::sync::Semaphore;
 
 /// What is to be done on each node.
 #[derive(Clone, Debug)]
@@ -71,61 +71,31 @@ pub async fn adhoc(
     watch: &Arc<dyn Watch>,
     stop: &Stop,
 ) -> Vec<Reply> {
-    let gate = Arc::new(Semaphore::new(errand.parallel.max(1)));
-    let mut tasks = Vec::with_capacity(targets.len());
-    for target in targets {
-        let (setup, errand, watch) = (setup.clone(), errand.clone(), watch.clone());
-        let (gate, stop) = (gate.clone(), stop.clone());
-        let copy = target.clone();
-        let task = tokio::spawn(async move {
-            let _turn = gate.acquire().await;
-            let started = clock::instant();
-            let answer = one(&setup, &target, &errand, &*watch, &stop).await.map_err(|failure| told(&target, failure));
-            let reply = Reply { node: target.node.clone(), answer, seconds: started.elapsed().as_secs_f64() };
-            watch.event(&Event::Planned { node: &target.node, well: reply.word() == "done" });
-            reply
-        });
-        tasks.push((copy, task));
-    }
-    let mut replies = Vec::with_capacity(tasks.len());
-    for (target, task) in tasks {
-        replies.push(task.await.unwrap_or_else(|error| {
-            let problem = Problem::new(format!("node `{}`: suil itself failed: {error}", target.node));
-            let answer = Err(Failure { reason: Reason::Local, problem: Box::new(problem) });
-            Reply { node: target.node, answer, seconds: 0.0 }
-        }));
-    }
-    replies
+    let work = {
+        let (errand, watch, stop) = (errand.clone(), watch.clone(), stop.clone());
+        move |session| {
+            let (errand, watch, stop) = (errand.clone(), watch.clone(), stop.clone());
+            async move { one(session, &errand, &*watch, &stop).await }
+        }
+    };
+    let found = each(setup, targets, errand.parallel, watch, stop, work).await;
+    found.into_iter().map(|Found { node, answer, seconds }| Reply { node, answer, seconds }).collect()
 }
 
-async fn one(
-    setup: &Setup,
-    target: &Target,
-    errand: &Errand,
-    watch: &dyn Watch,
-    stop: &Stop,
-) -> Result<Outcome, Failure> {
-    let node = target.node.as_str();
-    if stop.asked() {
-        return Err(stopped(node, "before anything ran on it"));
-    }
-    watch.event(&Event::Phase { node, phase: "connecting" });
-    let mut session = tokio::select! {
-        opened = Session::open(target, &setup.access) => opened?,
-        () = stop.wished() => return Err(stopped(node, "before anything ran on it")),
-    };
+async fn one(mut session: Session, errand: &Errand, watch: &dyn Watch, stop: &Stop) -> Result<Outcome, Failure> {
+    let node = session.node().to_owned();
     if let Some(who) = &errand.lock
         && let Err(failure) = lock::hold(&mut session, who, watch, stop).await
     {
         session.close().await;
         return Err(failure);
     }
-    watch.event(&Event::Phase { node, phase: "running" });
+    watch.event(&Event::Phase { node: &node, phase: "running" });
     let answer = tokio::select! {
         answer = session.command(&errand.script, errand.limit) => answer,
         () = stop.wished() => Err(Failure {
             reason: Reason::Limit,
-            ..stopped(node, "in the middle of the command, which was ended")
+            ..stopped(&node, "in the middle of the command, which was ended")
         }),
     };
     session.close().await;
@@ -134,16 +104,4 @@ async fn one(
         failure.problem.place = None;
         failure
     })
-}
-
-/// A failure as it is told here: what helps is no apply.
-fn told(target: &Target, mut failure: Failure) -> Failure {
-    let apply = format!("then `suil apply --node {}`", target.node);
-    failure.problem.help = failure.problem.help.map(|help| help.replace(&apply, "then again"));
-    failure
-}
-
-fn stopped(node: &str, when: &str) -> Failure {
-    let problem = Problem::new(format!("node `{node}`: stopped {when}")).kind(Kind::Interrupted);
-    Failure { reason: Reason::Local, problem: Box::new(problem) }
 }

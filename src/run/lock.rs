@@ -3,7 +3,7 @@
 use super::gather::Ready;
 use super::watch::{Event, Watch};
 use super::{Options, Stop};
-use crate::base::clock;
+use crate::node::lock::who;
 use crate::node::{Failure, Reason, Session};
 use std::time::Duration;
 
@@ -25,7 +25,7 @@ pub async fn take(ready: &mut Ready, options: &Options, watch: &dyn Watch, stop:
 /// # Errors
 /// As [`take`].
 pub async fn hold(session: &mut Session, purpose: &str, watch: &dyn Watch, stop: &Stop) -> Result<(), Failure> {
-    let who = format!("{purpose}, since {}", clock::stamp(clock::now()));
+    let who = who(purpose);
     let mut tries = 1;
     loop {
         match session.lock(&who).await {

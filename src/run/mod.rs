@@ -4,6 +4,7 @@
 
 pub mod adhoc;
 mod bystander;
+mod each;
 mod facts;
 pub mod gather;
 mod guard;
@@ -15,6 +16,7 @@ pub mod pool;
 pub mod prepare;
 pub mod record;
 pub mod stop;
+pub mod unlock;
 pub mod watch;
 
 pub use adhoc::{Errand, Reply, adhoc, targets};
@@ -24,6 +26,7 @@ pub use perform::{leave, perform};
 pub use prepare::{Prepared, prepare};
 pub use record::{NodeRecord, Record};
 pub use stop::Stop;
+pub use unlock::{Lock, Look};
 pub use watch::{Both, Event, Watch};
 
 use crate::base::Plain;
