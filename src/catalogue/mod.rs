@@ -20,6 +20,7 @@ mod order;
 mod pattern;
 mod probe;
 mod public;
+mod reach;
 mod requires;
 mod select;
 mod sequence;

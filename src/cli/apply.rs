@@ -31,6 +31,9 @@ pub struct Args {
     /// Work on this many nodes at once
     #[arg(long, value_name = "N", default_value_t = 32, value_parser = clap::value_parser!(u16).range(1..))]
     pub parallel: u16,
+    /// Say why: it stands in the lock of each node that is changed
+    #[arg(long, value_name = "TEXT")]
+    pub reason: Option<String>,
     /// With --dry-run: exit 2 where something differs
     #[arg(long, requires = "dry_run")]
     pub detailed_exitcode: bool,

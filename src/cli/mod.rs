@@ -19,11 +19,13 @@ mod open;
 mod plan;
 mod roles;
 mod rolling;
+mod run;
 mod schema;
 mod selection;
 mod settings;
 mod start;
 mod test;
+mod unlock;
 mod usage;
 mod validate;
 
@@ -62,6 +64,8 @@ pub struct Cli {
 enum Command {
     Apply(apply::Args),
     Plan(plan::Args),
+    Run(run::Args),
+    Unlock(unlock::Args),
     Config(config::Args),
     Facts(facts::Args),
     Explain(explain::Args),
@@ -114,6 +118,8 @@ fn run(cli: Cli) -> Exit {
         None => apply::pick(&context),
         Some(Command::Apply(args)) => apply::run(args, &context),
         Some(Command::Plan(args)) => plan::run(args, &context),
+        Some(Command::Run(args)) => run::run(args, &context),
+        Some(Command::Unlock(args)) => unlock::run(args, &context),
         Some(Command::Config(args)) => config::run(args, &context),
         Some(Command::Facts(args)) => facts::run(args, &context),
         Some(Command::Explain(args)) => explain::run(args, &context),

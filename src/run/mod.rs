@@ -2,7 +2,9 @@
 //!
 //! Enters: a catalogue, its modules, a plan. Leaves: changed nodes, facts, records, outcomes. Never prints.
 
+pub mod adhoc;
 mod bystander;
+mod each;
 mod facts;
 pub mod gather;
 mod guard;
@@ -16,8 +18,10 @@ pub mod record;
 pub mod roll;
 pub mod saved;
 pub mod stop;
+pub mod unlock;
 pub mod watch;
 
+pub use adhoc::{Errand, Reply, adhoc, targets};
 pub use gather::{Gathered, gather};
 pub use outcome::Outcome;
 pub use perform::leave;
@@ -25,6 +29,7 @@ pub use prepare::{Prepared, prepare};
 pub use record::{NodeRecord, Record};
 pub use roll::{Rolled, perform};
 pub use stop::Stop;
+pub use unlock::{Lock, Look};
 pub use watch::{Both, Event, Watch};
 
 use crate::base::Plain;

@@ -6,6 +6,8 @@
 pub mod ask;
 pub mod brief;
 pub mod hosts;
+pub mod locks;
+pub mod names;
 pub mod origin;
 pub mod output;
 pub mod paint;
@@ -13,6 +15,7 @@ pub mod pick;
 pub mod plan;
 pub mod problem;
 pub mod progress;
+pub mod replies;
 pub mod table;
 pub mod text;
 pub mod watch;
