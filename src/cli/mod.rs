@@ -16,6 +16,7 @@ mod load;
 mod modules;
 mod nodes;
 mod open;
+mod rekey;
 mod roles;
 mod schema;
 mod selection;
@@ -68,6 +69,7 @@ enum Command {
     Validate(validate::Args),
     Encrypt(encrypt::Args),
     Decrypt(decrypt::Args),
+    Rekey(rekey::Args),
     Init(init::Args),
     Test(test::Args),
     Schema(schema::Args),
@@ -119,6 +121,7 @@ fn run(cli: Cli) -> Exit {
         Some(Command::Validate(args)) => validate::run(args, &context),
         Some(Command::Encrypt(args)) => encrypt::run(args, &context),
         Some(Command::Decrypt(args)) => decrypt::run(args, &context),
+        Some(Command::Rekey(args)) => rekey::run(args, &context),
         Some(Command::Init(args)) => init::run(args, &context),
         Some(Command::Test(args)) => test::run(args, &context),
         Some(Command::Schema(args)) => schema::run(args, &context),
