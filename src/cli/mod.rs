@@ -17,6 +17,7 @@ mod modules;
 mod nodes;
 mod open;
 mod plan;
+mod rekey;
 mod roles;
 mod rolling;
 mod run;
@@ -75,6 +76,7 @@ enum Command {
     Validate(validate::Args),
     Encrypt(encrypt::Args),
     Decrypt(decrypt::Args),
+    Rekey(rekey::Args),
     Init(init::Args),
     Test(test::Args),
     Schema(schema::Args),
@@ -129,6 +131,7 @@ fn run(cli: Cli) -> Exit {
         Some(Command::Validate(args)) => validate::run(args, &context),
         Some(Command::Encrypt(args)) => encrypt::run(args, &context),
         Some(Command::Decrypt(args)) => decrypt::run(args, &context),
+        Some(Command::Rekey(args)) => rekey::run(args, &context),
         Some(Command::Init(args)) => init::run(args, &context),
         Some(Command::Test(args)) => test::run(args, &context),
         Some(Command::Schema(args)) => schema::run(args, &context),
