@@ -32,6 +32,7 @@ pub use settings::Settings;
 use crate::base::{Mask, Problems};
 use crate::ui::{self, Exit, Output};
 use clap::{Parser, Subcommand};
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -98,10 +99,17 @@ impl Context {
 /// Runs suil.
 pub fn main() -> ExitCode {
     ui::set_colour(settings::colour());
-    guard(settings::variable("RUST_BACKTRACE").is_some(), || match usage::parse(std::env::args_os()) {
+    let args: Vec<OsString> = std::env::args_os().collect();
+    // Before they are parsed: who asked for JSON gets it of a wrong command line, too.
+    ui::output::set_form(usage::form(&args));
+    let exit = guard(settings::variable("RUST_BACKTRACE").is_some(), || match usage::parse(&args) {
         Ok(cli) => run(cli),
         Err(exit) => exit,
-    })
+    });
+    match ui::output::end() {
+        Ok(()) => exit,
+        Err(problem) => ui::fail(&[problem], &Mask::new()),
+    }
     .into()
 }
 
