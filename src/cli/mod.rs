@@ -3,6 +3,7 @@
 //! Nothing that costs time happens before a command is chosen, so that `suil --version` is instant.
 
 mod apply;
+mod complete;
 mod completions;
 mod config;
 mod decrypt;
@@ -100,6 +101,9 @@ impl Context {
 pub fn main() -> ExitCode {
     ui::set_colour(settings::colour());
     let args: Vec<OsString> = std::env::args_os().collect();
+    if let Some(exit) = complete::answer(&args) {
+        return exit.into();
+    }
     // Before they are parsed: who asked for JSON gets it of a wrong command line, too.
     ui::output::set_form(usage::form(&args));
     let exit = guard(settings::variable("RUST_BACKTRACE").is_some(), || match usage::parse(&args) {
