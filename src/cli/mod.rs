@@ -3,6 +3,7 @@
 //! Nothing that costs time happens before a command is chosen, so that `suil --version` is instant.
 
 mod apply;
+mod complete;
 mod completions;
 mod config;
 mod decrypt;
@@ -37,6 +38,7 @@ pub use settings::Settings;
 use crate::base::{Mask, Problems};
 use crate::ui::{self, Exit, Output};
 use clap::{Parser, Subcommand};
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -107,10 +109,20 @@ impl Context {
 /// Runs suil.
 pub fn main() -> ExitCode {
     ui::set_colour(settings::colour());
-    guard(settings::variable("RUST_BACKTRACE").is_some(), || match usage::parse(std::env::args_os()) {
+    let args: Vec<OsString> = std::env::args_os().collect();
+    if let Some(exit) = complete::answer(&args) {
+        return exit.into();
+    }
+    // Before they are parsed: who asked for JSON gets it of a wrong command line, too.
+    ui::output::set_form(usage::form(&args));
+    let exit = guard(settings::variable("RUST_BACKTRACE").is_some(), || match usage::parse(&args) {
         Ok(cli) => run(cli),
         Err(exit) => exit,
-    })
+    });
+    match ui::output::end() {
+        Ok(()) => exit,
+        Err(problem) => ui::fail(&[problem], &Mask::new()),
+    }
     .into()
 }
 

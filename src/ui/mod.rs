@@ -20,7 +20,7 @@ pub mod table;
 pub mod text;
 pub mod watch;
 
-pub use output::{Listing, Output, show};
+pub use output::{Listing, Output, document, show};
 pub use paint::Paint;
 pub use problem::{Exit, fail, warn};
 pub use progress::{Ending, Progress};
