@@ -85,7 +85,9 @@ fn apply(args: &Args, context: &Context, start: &Start) -> Outcome {
     let failed = gathered.nodes.iter().filter(|(_, ready)| ready.is_err()).count();
     let waiting = gathered.plan.operations();
     let plan = gathered.plan.to_plain(&start.mask());
-    let record = Arc::new(Record::write(start.root(), clock::now(), &start.records(&gathered), &plan, &start.mask())?);
+    let about = start.about(&args.selection, args.dry_run);
+    let records = start.records(&gathered);
+    let record = Arc::new(Record::write(start.root(), clock::now(), &about, &records, &plan, &start.mask())?);
     let warnings: Problems = gathered.plan.nodes.iter().flat_map(|node| node.warnings.clone()).collect();
     ui::warn(&warnings, &start.mask());
     if text {
@@ -96,7 +98,7 @@ fn apply(args: &Args, context: &Context, start: &Start) -> Outcome {
             ui::show(context.output, String::new, || plan)?;
         }
         let outcomes = start.leave(gathered);
-        record.finish(&outcomes)?;
+        record.finish(&outcomes, exit(args, start, &outcomes) as u8)?;
         return conclude(args, start, text, &outcomes, paint);
     }
     start.record_lookups(&record)?;
@@ -104,7 +106,7 @@ fn apply(args: &Args, context: &Context, start: &Start) -> Outcome {
         ui::out("Nothing to apply.\n")?;
     }
     let outcomes = start.perform(gathered, &record);
-    record.finish(&outcomes)?;
+    record.finish(&outcomes, exit(args, start, &outcomes) as u8)?;
     if !text {
         ui::show(context.output, String::new, || start.mask().plain(&summary(&outcomes)))?;
     }
@@ -139,18 +141,26 @@ fn conclude(
         ui::out(&ui::progress::endings(lines.iter().map(|(n, e, w)| (*n, *e, w.as_str())), paint))?;
     }
     let mut problems: Problems = outcomes.iter().flat_map(|(_, outcome)| outcome.problems()).cloned().collect();
-    if start.stop.asked() {
-        if problems.is_empty() {
-            problems.push(Problem::new("interrupted").kind(Kind::Interrupted).note(unchanged(outcomes)));
-        }
-        ui::fail(&problems, &start.mask());
-        return Ok(Exit::Interrupted);
+    if start.stop.asked() && problems.is_empty() {
+        problems.push(Problem::new("interrupted").kind(Kind::Interrupted).note(unchanged(outcomes)));
     }
     if !problems.is_empty() {
-        return Ok(ui::fail(&problems, &start.mask()));
+        ui::fail(&problems, &start.mask());
+    }
+    Ok(exit(args, start, outcomes))
+}
+
+/// How suil exits after a run that ended so.
+fn exit(args: &Args, start: &Start, outcomes: &[(String, run::Outcome)]) -> Exit {
+    if start.stop.asked() {
+        return Exit::Interrupted;
+    }
+    let problems: Problems = outcomes.iter().flat_map(|(_, outcome)| outcome.problems()).cloned().collect();
+    if !problems.is_empty() {
+        return ui::problem::exit(&problems);
     }
     let waits = outcomes.iter().any(|(_, o)| matches!(o, run::Outcome::Planned { operations } if *operations > 0));
-    Ok(if waits && args.detailed_exitcode { Exit::Differences } else { Exit::Done })
+    if waits && args.detailed_exitcode { Exit::Differences } else { Exit::Done }
 }
 
 /// What is to be said of an interrupted run in which nothing went wrong.

@@ -3,12 +3,14 @@
 //! Enters: a catalogue, its modules, a plan. Leaves: changed nodes, facts, records, outcomes. Never prints.
 
 mod bystander;
+mod commit;
 mod facts;
 pub mod gather;
 mod guard;
 mod link;
 mod lock;
 pub mod outcome;
+pub mod past;
 pub mod perform;
 pub mod pool;
 pub mod prepare;
@@ -18,9 +20,10 @@ pub mod watch;
 
 pub use gather::{Gathered, gather};
 pub use outcome::Outcome;
+pub use past::{Run, Runs};
 pub use perform::{leave, perform};
 pub use prepare::{Prepared, prepare};
-pub use record::{NodeRecord, Record};
+pub use record::{About, NodeRecord, Record};
 pub use stop::Stop;
 pub use watch::{Both, Event, Watch};
 
