@@ -17,6 +17,7 @@ mod modules;
 mod nodes;
 mod open;
 mod roles;
+mod runs;
 mod schema;
 mod selection;
 mod settings;
@@ -65,6 +66,7 @@ enum Command {
     Nodes(nodes::Args),
     Roles(roles::Args),
     Modules(modules::Args),
+    Runs(runs::Args),
     Validate(validate::Args),
     Encrypt(encrypt::Args),
     Decrypt(decrypt::Args),
@@ -116,6 +118,7 @@ fn run(cli: Cli) -> Exit {
         Some(Command::Nodes(args)) => nodes::run(args, &context),
         Some(Command::Roles(args)) => roles::run(args, &context),
         Some(Command::Modules(args)) => modules::run(args, &context),
+        Some(Command::Runs(args)) => runs::run(args, &context),
         Some(Command::Validate(args)) => validate::run(args, &context),
         Some(Command::Encrypt(args)) => encrypt::run(args, &context),
         Some(Command::Decrypt(args)) => decrypt::run(args, &context),

@@ -2,8 +2,12 @@
 //! are read as far as they go.
 
 pub mod end;
+pub mod head;
+pub mod story;
 
 pub use end::{End, Summary};
+pub use head::{Head, State};
+pub use story::Story;
 
 use super::record::VERSION;
 use crate::base::{Plain, Problem, file, nearest::nearest};

@@ -12,6 +12,7 @@ pub mod pick;
 pub mod plan;
 pub mod problem;
 pub mod progress;
+pub mod runs;
 pub mod table;
 pub mod text;
 pub mod watch;

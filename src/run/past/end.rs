@@ -62,11 +62,11 @@ fn read(end: &Plain) -> End {
     }
 }
 
-fn text(value: &Plain, key: &str) -> String {
+pub(super) fn text(value: &Plain, key: &str) -> String {
     value.get(key).and_then(Plain::as_str).unwrap_or_default().to_owned()
 }
 
-fn number(value: &Plain) -> Option<f64> {
+pub(super) fn number(value: &Plain) -> Option<f64> {
     match value {
         Plain::Float(x) => Some(*x),
         Plain::Int(n) => Some(*n as f64),
