@@ -122,7 +122,9 @@ fn apply(args: &Args, saved: Option<&plan::Applied>, context: &Context, start: &
     if let Some(saved) = saved {
         plan.set("saved", saved.card());
     }
-    let record = Arc::new(Record::write(start.root(), clock::now(), &start.records(&gathered), &plan, &start.mask())?);
+    let about = start.about(&args.selection, args.dry_run);
+    let records = start.records(&gathered);
+    let record = Arc::new(Record::write(start.root(), clock::now(), &about, &records, &plan, &start.mask())?);
     let warnings: Problems = gathered.plan.nodes.iter().flat_map(|node| node.warnings.clone()).collect();
     ui::warn(&warnings, &start.mask());
     if text {
@@ -133,7 +135,7 @@ fn apply(args: &Args, saved: Option<&plan::Applied>, context: &Context, start: &
             ui::show(context.output, String::new, || plan)?;
         }
         let outcomes = start.leave(gathered);
-        record.finish(&outcomes)?;
+        record.finish(&outcomes, exit(args, start, &outcomes, &Problems::new()) as u8)?;
         return conclude(args, start, text, &outcomes, Problems::new(), paint);
     }
     start.record_lookups(&record)?;
@@ -141,7 +143,7 @@ fn apply(args: &Args, saved: Option<&plan::Applied>, context: &Context, start: &
         ui::out("Nothing to apply.\n")?;
     }
     let run::Rolled { outcomes, problems } = start.perform(gathered, &record);
-    record.finish(&outcomes)?;
+    record.finish(&outcomes, exit(args, start, &outcomes, &problems) as u8)?;
     if !text {
         ui::show(context.output, String::new, || start.mask().plain(&summary(&outcomes, saved)))?;
     }
@@ -181,25 +183,39 @@ fn conclude(
             .collect();
         ui::out(&ui::progress::endings(lines.iter().map(|(n, e, w)| (*n, *e, w.as_str())), paint))?;
     }
-    // Nodes that were not begun for one reason share it.
+    let problems = said(outcomes, &beside);
+    if start.stop.asked() && problems.is_empty() {
+        let what = Problem::new("interrupted").kind(Kind::Interrupted).note(unchanged(outcomes));
+        ui::fail(&[what], &start.mask());
+    }
+    if !problems.is_empty() {
+        ui::fail(&problems, &start.mask());
+    }
+    Ok(exit(args, start, outcomes, &beside))
+}
+
+/// Every problem of a run, once: nodes that were not begun for one reason share it.
+fn said(outcomes: &[(String, run::Outcome)], beside: &Problems) -> Problems {
     let mut problems = Problems::new();
-    for problem in outcomes.iter().flat_map(|(_, outcome)| outcome.problems()).chain(&beside) {
+    for problem in outcomes.iter().flat_map(|(_, outcome)| outcome.problems()).chain(beside) {
         if !problems.contains(problem) {
             problems.push(problem.clone());
         }
     }
+    problems
+}
+
+/// How suil exits after a run that ended so.
+fn exit(args: &Args, start: &Start, outcomes: &[(String, run::Outcome)], beside: &Problems) -> Exit {
     if start.stop.asked() {
-        if problems.is_empty() {
-            problems.push(Problem::new("interrupted").kind(Kind::Interrupted).note(unchanged(outcomes)));
-        }
-        ui::fail(&problems, &start.mask());
-        return Ok(Exit::Interrupted);
+        return Exit::Interrupted;
     }
+    let problems = said(outcomes, beside);
     if !problems.is_empty() {
-        return Ok(ui::fail(&problems, &start.mask()));
+        return ui::problem::exit(&problems);
     }
     let waits = outcomes.iter().any(|(_, o)| matches!(o, run::Outcome::Planned { operations } if *operations > 0));
-    Ok(if waits && args.detailed_exitcode { Exit::Differences } else { Exit::Done })
+    if waits && args.detailed_exitcode { Exit::Differences } else { Exit::Done }
 }
 
 /// What is to be said of an interrupted run in which nothing went wrong.

@@ -22,6 +22,7 @@ mod rekey;
 mod roles;
 mod rolling;
 mod run;
+mod runs;
 mod schema;
 mod selection;
 mod settings;
@@ -75,6 +76,7 @@ enum Command {
     Nodes(nodes::Args),
     Roles(roles::Args),
     Modules(modules::Args),
+    Runs(runs::Args),
     Validate(validate::Args),
     Encrypt(encrypt::Args),
     Decrypt(decrypt::Args),
@@ -140,6 +142,7 @@ fn run(cli: Cli) -> Exit {
         Some(Command::Nodes(args)) => nodes::run(args, &context),
         Some(Command::Roles(args)) => roles::run(args, &context),
         Some(Command::Modules(args)) => modules::run(args, &context),
+        Some(Command::Runs(args)) => runs::run(args, &context),
         Some(Command::Validate(args)) => validate::run(args, &context),
         Some(Command::Encrypt(args)) => encrypt::run(args, &context),
         Some(Command::Decrypt(args)) => decrypt::run(args, &context),

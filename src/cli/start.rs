@@ -3,11 +3,13 @@
 use super::load::Loaded;
 use super::settings::variable;
 use super::{Context, Outcome, Selection};
-use crate::base::{Mask, Problem, Problems, problem::Kind};
+use crate::base::{Mask, Plain, Problem, Problems, problem::Kind};
 use crate::catalogue::Catalogue;
 use crate::node::hostkey::{self, HostKey};
 use crate::node::{Access, Failure, Reason, Sudo, Target};
-use crate::run::{self, Errand, Gathered, Look, NodeRecord, Options, Prepared, Record, Reply, Setup, Stop, Watch};
+use crate::run::{
+    self, About, Errand, Gathered, Look, NodeRecord, Options, Prepared, Record, Reply, Setup, Stop, Watch,
+};
 use crate::ui::{self, Paint};
 use std::path::Path;
 use std::sync::Arc;
@@ -238,6 +240,17 @@ impl Start {
         let rolled = self.block(run::perform(&self.setup, gathered, &self.options, &watch, &self.stop));
         self.screen.end();
         rolled
+    }
+
+    /// What the record says of the run as a whole.
+    pub fn about(&self, selection: &Selection, dry_run: bool) -> About {
+        let list = |names: &[String]| names.iter().map(Plain::from).collect::<Plain>();
+        let selection = Plain::from_iter([
+            ("roles", list(&selection.roles)),
+            ("nodes", list(&selection.nodes)),
+            ("modules", list(&selection.modules)),
+        ]);
+        About { purpose: self.options.purpose.clone(), selection, dry_run }
     }
 
     /// What the record keeps of each node that was reached.

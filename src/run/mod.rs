@@ -4,6 +4,7 @@
 
 pub mod adhoc;
 mod bystander;
+mod commit;
 mod each;
 mod facts;
 pub mod gather;
@@ -11,6 +12,7 @@ mod guard;
 mod link;
 mod lock;
 pub mod outcome;
+pub mod past;
 pub mod perform;
 pub mod pool;
 pub mod prepare;
@@ -24,9 +26,10 @@ pub mod watch;
 pub use adhoc::{Errand, Reply, adhoc, targets};
 pub use gather::{Gathered, gather};
 pub use outcome::Outcome;
+pub use past::{Run, Runs};
 pub use perform::leave;
 pub use prepare::{Prepared, prepare};
-pub use record::{NodeRecord, Record};
+pub use record::{About, NodeRecord, Record};
 pub use roll::{Rolled, perform};
 pub use stop::Stop;
 pub use unlock::{Lock, Look};
