@@ -10,6 +10,7 @@
 //! - [`node`]: reaches a node and speaks with it;
 //! - [`plan`]: compares wanted and found;
 //! - [`run`]: performs a plan, looks again, writes down what happened;
+//! - [`infra`]: the side wing, Terraform layers;
 //! - [`ui`]: the only room that prints;
 //! - [`cli`]: the door.
 //!
@@ -21,6 +22,7 @@ pub mod base;
 pub mod catalogue;
 pub mod cli;
 pub mod data;
+pub mod infra;
 pub mod module;
 pub mod node;
 pub mod plan;

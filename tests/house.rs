@@ -17,7 +17,8 @@ const ROOMS: &[(&str, &[&str])] = &[
     // `data` for the vault alone: a plan holds what a module makes of revealed secrets.
     ("plan", &["base", "data", "catalogue", "module", "resource"]),
     ("run", &["base", "catalogue", "node", "plan"]),
-    ("infra", &["base", "data"]),
+    // `module` for its template engine alone.
+    ("infra", &["base", "data", "module"]),
     ("ui", &["base", "data", "catalogue", "module", "resource", "node", "plan", "run", "infra"]),
     ("cli", ALL),
 ];

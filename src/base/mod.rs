@@ -7,6 +7,7 @@ pub mod digest;
 pub mod file;
 pub mod mask;
 pub mod nearest;
+pub mod number;
 pub mod place;
 pub mod plain;
 pub mod problem;
