@@ -158,6 +158,20 @@ fn run(room: &Room, args: &[&str]) -> Ran {
     look(room, room.suil(args))
 }
 
+/// The ids of the resources, as suil lists them.
+fn resources(room: &Room) -> Vec<String> {
+    let listed = run(room, &["explain", "--resource", NODE, "--output", "json"]).expect(0);
+    let listed: serde_json::Value = serde_json::from_str(&listed.stdout).expect("JSON");
+    let ids: Vec<String> = listed["resources"]
+        .as_array()
+        .expect("a list")
+        .iter()
+        .map(|r| r["resource"].as_str().expect("an id").to_owned())
+        .collect();
+    assert!(!ids.is_empty(), "nothing is listed");
+    ids
+}
+
 /// Every command, in every form of output.
 #[track_caller]
 fn through_all(room: &Room, applied: i32) {
@@ -175,6 +189,10 @@ fn through_all(room: &Room, applied: i32) {
         ];
         for args in offline {
             run(room, &[args, &["--output", form]].concat());
+        }
+        for resource in resources(room) {
+            run(room, &["explain", "--resource", NODE, &resource, "--output", form]);
+            run(room, &["explain", "--resource", NODE, &resource, "--line", "1", "--output", form]);
         }
         run(room, &["apply", "--node", NODE, "--dry-run", "--output", form]);
     }
@@ -301,6 +319,40 @@ fn a_secret_in_a_field_that_is_none_is_an_error_without_it() {
     assert_ne!(refused.status, 0);
     assert!(refused.stderr.contains("`quoted`") || refused.stderr.contains("canary.quoted"), "{}", refused.stderr);
     run(&room, &["apply", "--node", NODE, "--confirm"]).expect(1);
+}
+
+/// A secret that a filter or the code made unrecognisable is no word that could be masked: the line is not shown.
+#[test]
+fn no_plaintext_leaves_by_a_line_that_is_made_from_a_secret() {
+    let _alone = alone();
+    let room = nest(
+        r#"
+def resources(config):
+    return [
+        file("@/derived", content = render("derived.j2", config)),
+        file("@/halves", content = config.quoted[:9] + "\n" + config.quoted[9:] + "\n"),
+        file("@/hidden", content = config.pem, diff = False),
+        link("@/link", target = "/" + config.quoted[:9]),
+    ]
+"#,
+    );
+    room.write(
+        "modules/canary/templates/derived.j2",
+        "plain\n{{ quoted | upper }}\n{{ short | reverse }}\n{{ pem | length }}\n{% if short %}\nyes\n{% endif %}\n",
+    );
+    for form in ["text", "json", "yaml"] {
+        for resource in resources(&room) {
+            let told = run(&room, &["explain", "--resource", NODE, &resource, "--output", form]);
+            let upper = QUOTED.to_uppercase();
+            for derived in [&upper[..9], "#9Qz", &QUOTED[..9], &QUOTED[9..]] {
+                assert!(!told.stdout.contains(derived), "{derived} in {}", told.stdout);
+            }
+        }
+    }
+    let path = room.node().join("derived").display().to_string();
+    let told = run(&room, &["explain", "--resource", NODE, &path]).expect(0).stdout;
+    assert!(told.contains("  plain\n") && told.contains("  yes\n"), "{told}");
+    assert_eq!(told.matches("‹not shown: made from a secret›").count(), 3, "{told}");
 }
 
 #[test]
