@@ -8,6 +8,7 @@ use super::Modules;
 use crate::base::nearest::nearest;
 use crate::base::{Mask, Place, Plain, Problem, Problems, Result};
 use crate::catalogue::Entry;
+use crate::data::secret::NO_KEY;
 use crate::data::trace;
 use crate::module::{Config, Effect, Influence, Makings, Module, Origin, Way};
 use crate::resource::{Id, Resource};
@@ -95,6 +96,11 @@ impl<'a> Parts<'a> {
         all
     }
 
+    /// Adds a note to the problems of the modules.
+    pub fn note(&mut self, text: &str) {
+        self.problems = std::mem::take(&mut self.problems).into_iter().map(|problem| problem.note(text)).collect();
+    }
+
     fn resources(&self) -> impl Iterator<Item = (&Part<'a>, &Arc<dyn Resource>)> {
         self.parts.iter().flat_map(|part| part.makings.resources.iter().map(move |resource| (part, resource)))
     }
@@ -180,6 +186,12 @@ impl<'a> Parts<'a> {
             part.config.is_secret(&keys)
         };
         let secrets: Vec<&Influence> = influences.found.iter().filter(|found| is_secret(&found.path)).collect();
+        // Where no key is set a text stands for the secret, and the content has another digest on the node.
+        let pretended = |path: &[String]| {
+            let keys: Vec<&str> = path.iter().map(String::as_str).collect();
+            part.config.plain.at(&keys).and_then(Plain::as_str) == Some(NO_KEY)
+        };
+        let closed = secrets.iter().any(|found| !found.lines.is_empty() && pretended(&found.path));
         // Where it is not known what a secret does, nothing is shown that could be made from it.
         let in_doubt = influences.unknown.iter().any(|path| is_secret(path));
         let veiled = origin.hidden || in_doubt;
@@ -194,15 +206,23 @@ impl<'a> Parts<'a> {
         let wanted = plain.as_map().into_iter().flatten().map(|(name, value)| {
             let shown = mask.plain(value);
             let cover = shown == *value && (of_a_secret(name) || in_doubt && name != "ensure");
-            (name.as_str(), if cover { Plain::from(COVER) } else { shown })
+            let shown = match (cover, closed && name == "sha256") {
+                (true, _) => Plain::from(COVER),
+                (false, true) => Plain::from(NO_KEY),
+                (false, false) => shown,
+            };
+            (name.as_str(), shown)
         });
         let wanted = wanted.collect();
         let unknown = influences.unknown.iter().map(|path| key(path)).collect();
         let values = influences.found.into_iter().map(|influence| {
             let (place, from) = said(entry, part.module, &influence.path);
             let keys: Vec<&str> = influence.path.iter().map(String::as_str).collect();
-            let value = part.config.public.at(&keys).cloned().unwrap_or_default();
-            Source { key: key(&influence.path), value: mask.plain(&value), place, from, influence }
+            let value = match pretended(&influence.path) {
+                true => Plain::from(NO_KEY),
+                false => mask.plain(part.config.public.at(&keys).unwrap_or(&Plain::Null)),
+            };
+            Source { key: key(&influence.path), value, place, from, influence }
         });
         Ok(Story {
             node: entry.name.to_string(),

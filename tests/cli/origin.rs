@@ -161,3 +161,17 @@ fn the_example_workspace_tells_where_a_looked_up_line_was_written() {
     assert!(token.stdout.contains("status.token = sha256:"), "{token:?}");
     assert!(token.stdout.ends_with("  its content is not shown\n"), "{token:?}");
 }
+
+/// No key is needed; where one is missing nothing is made up.
+#[test]
+fn without_a_key_a_secret_stands_as_that() {
+    let room = Room::copy("data-example").set("SUIL_AGE_KEY_FILE", "");
+    std::fs::remove_file(room.path().join(".env")).expect("the settings are there");
+    let token = room.run(&["explain", "--resource", "here.example.com", "/tmp/suil-demo/token"]);
+    assert_eq!(token.status, 0, "{token:?}");
+    let want = "             sha256 secret (no key)\n";
+    assert!(token.stdout.contains(want) && token.stdout.contains("status.token = secret (no key)  data/"), "{token:?}");
+    let user = room.run(&["explain", "--resource", "web-01.example.com", "user alice"]);
+    assert_eq!(user.status, 1, "{user:?}");
+    assert!(user.stderr.contains("note: no key is set: a text stands for every secret"), "{user:?}");
+}

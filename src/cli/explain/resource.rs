@@ -8,6 +8,9 @@ use crate::cli::{Context, Outcome};
 use crate::plan::origin::{self, From, Source, Story};
 use crate::ui::{self, Exit, Paint, Table};
 
+/// Said where module code stumbles over the text that stands for a secret.
+const PRETENDED: &str = "no key is set: a text stands for every secret, which the module may refuse";
+
 pub fn run(args: &Args, context: &Context) -> Outcome {
     let loaded = context.load()?;
     let catalogue = Catalogue::build(&loaded.workspace, &Selection::node(&args.node))?;
@@ -16,7 +19,10 @@ pub fn run(args: &Args, context: &Context) -> Outcome {
         return Err(Problem::usage(what).help("explain one node at a time").into());
     };
     let mut config = |module: &_| loaded.config(entry, module, Closed::Pretend);
-    let parts = origin::Parts::of(entry, &loaded.modules, &mut config);
+    let mut parts = origin::Parts::of(entry, &loaded.modules, &mut config);
+    if !loaded.vault.has_keys() {
+        parts.note(PRETENDED);
+    }
     let Some(query) = &args.key else { return list(context, &loaded, &entry.name, &parts) };
     let (query, line) = match (args.line, parts.find(query, &loaded.mask), query.rsplit_once(':')) {
         (None, Err(_), Some((path, line))) if line.parse::<u32>().is_ok_and(|line| line > 0) => {
