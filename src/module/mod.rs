@@ -21,7 +21,7 @@ pub use config::{Config, Header, Private, Reveal, Revealed};
 pub use difference::{Difference, differences};
 pub use files::{Files, Stock};
 pub use influence::{Effect, Influence, Influences};
-pub use origin::{Line, Origin, Step, Way};
+pub use origin::{Line, Makings, Origin, Step, Way};
 pub use star::Queued;
 
 use crate::base::{Place, Plain, Problem, Problems, Result, nearest::nearest};
