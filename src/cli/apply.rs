@@ -75,7 +75,8 @@ pub fn run(args: Args, context: &Context) -> Outcome {
     args.out.as_deref().map_or(Ok(()), plan::check_out)?;
     let saved = args.plan.as_deref().map(|path| plan::open(path, context)).transpose()?;
     let args = saved.iter().fold(args, |args, saved| saved.args(args));
-    let start = Start::new(context, &args.selection, args.parallel, args.force)?;
+    let mut start = Start::new(context, &args.selection, args.parallel, args.force)?;
+    saved.iter().for_each(|saved| start.restrict(saved.modules()));
     let mask = start.mask();
     start
         .finish(|start| apply(&args, saved.as_ref(), context, start))
@@ -89,7 +90,7 @@ fn apply(args: &Args, saved: Option<&plan::Applied>, context: &Context, start: &
     let prepared = start.prepare()?;
     let connections = saved::connections(&prepared, &start.mask());
     if let Some(plan) = saved {
-        plan.check_before(start, &saved::expected(&prepared, &connections))?;
+        plan.check_before(start, &prepared, &connections)?;
         ui::warn(&plan.left_out(), &start.mask());
     }
     let paint = Paint::ON;
@@ -100,13 +101,10 @@ fn apply(args: &Args, saved: Option<&plan::Applied>, context: &Context, start: &
     ui::warn(&start.shrunken(), &start.mask());
     let gathered = start.gather(prepared, "reading facts")?;
     if let Some(plan) = saved
-        && let Err(moved) = plan.check_after(start, &gathered.found(&connections, &start.options, &start.mask()))
+        && let Err(moved) = plan.check_after(start, &gathered, &connections)
     {
         start.leave(gathered);
         return Err(moved);
-    }
-    if let Some(out) = args.out.as_deref().filter(|_| !start.stop.asked()) {
-        plan::write(out, args, start, &gathered, &connections)?;
     }
     let failed = gathered.nodes.iter().filter(|(_, ready)| ready.is_err()).count();
     let waiting = gathered.plan.operations();
@@ -124,9 +122,12 @@ fn apply(args: &Args, saved: Option<&plan::Applied>, context: &Context, start: &
         if !text {
             ui::show(context.output, String::new, || plan)?;
         }
+        let out = args.out.as_deref().filter(|_| !start.stop.asked());
+        let written = out.map_or(Ok(()), |out| plan::write(out, args, start, &gathered, &connections));
         let outcomes = start.leave(gathered);
         record.finish(&outcomes)?;
-        return conclude(args, start, text, &outcomes, paint);
+        let exit = conclude(args, start, text, &outcomes, paint)?;
+        return plan::tell(out, written, exit, start, text);
     }
     start.record_lookups(&record)?;
     if text && waiting == 0 && failed < start.catalogue.entries.len() {
