@@ -1,5 +1,6 @@
 //! `suil apply`, and `suil` alone.
 
+use super::rolling::Rolling;
 use super::start::Start;
 use super::{Context, Outcome, Selection, plan};
 use crate::base::{Plain, Problem, Problems, clock, problem::Kind};
@@ -16,6 +17,8 @@ use std::sync::Arc;
 pub struct Args {
     #[command(flatten)]
     pub selection: Selection,
+    #[command(flatten)]
+    pub rolling: Rolling,
     /// Apply without asking
     #[arg(long, conflicts_with = "dry_run")]
     pub confirm: bool,
@@ -28,6 +31,9 @@ pub struct Args {
     /// Work on this many nodes at once
     #[arg(long, value_name = "N", default_value_t = 32, value_parser = clap::value_parser!(u16).range(1..))]
     pub parallel: u16,
+    /// Say why: it stands in the lock of each node that is changed
+    #[arg(long, value_name = "TEXT")]
+    pub reason: Option<String>,
     /// With --dry-run: exit 2 where something differs
     #[arg(long, requires = "dry_run")]
     pub detailed_exitcode: bool,
@@ -87,6 +93,7 @@ const QUESTION: &str = "Apply?";
 
 fn apply(args: &Args, saved: Option<&plan::Applied>, context: &Context, start: &Start) -> Outcome {
     let text = context.output == Output::Text;
+    let roll = start.roll(&args.rolling)?;
     let prepared = start.prepare()?;
     let connections = saved::connections(&prepared, &start.mask());
     if let Some(plan) = saved {
@@ -99,7 +106,8 @@ fn apply(args: &Args, saved: Option<&plan::Applied>, context: &Context, start: &
     }
     ui::warn(&start.catalogue.warnings, &start.mask());
     ui::warn(&start.shrunken(), &start.mask());
-    let gathered = start.gather(prepared, "reading facts")?;
+    let mut gathered = start.gather(prepared, "reading facts")?;
+    gathered.plan.roll = roll;
     if let Some(plan) = saved
         && let Err(moved) = plan.check_after(start, &gathered, &connections)
     {
@@ -112,7 +120,9 @@ fn apply(args: &Args, saved: Option<&plan::Applied>, context: &Context, start: &
     if let Some(saved) = saved {
         plan.set("saved", saved.card());
     }
-    let record = Arc::new(Record::write(start.root(), clock::now(), &start.records(&gathered), &plan, &start.mask())?);
+    let about = start.about(&args.selection, args.dry_run);
+    let records = start.records(&gathered);
+    let record = Arc::new(Record::write(start.root(), clock::now(), &about, &records, &plan, &start.mask())?);
     let warnings: Problems = gathered.plan.nodes.iter().flat_map(|node| node.warnings.clone()).collect();
     ui::warn(&warnings, &start.mask());
     if text {
@@ -125,20 +135,20 @@ fn apply(args: &Args, saved: Option<&plan::Applied>, context: &Context, start: &
         let out = args.out.as_deref().filter(|_| !start.stop.asked());
         let written = out.map_or(Ok(()), |out| plan::write(out, args, start, &gathered, &connections));
         let outcomes = start.leave(gathered);
-        record.finish(&outcomes)?;
-        let exit = conclude(args, start, text, &outcomes, paint)?;
+        record.finish(&outcomes, exit(args, start, &outcomes, &Problems::new()) as u8)?;
+        let exit = conclude(args, start, text, &outcomes, Problems::new(), paint)?;
         return plan::tell(out, written, exit, start, text);
     }
     start.record_lookups(&record)?;
     if text && waiting == 0 && failed < start.catalogue.entries.len() {
         ui::out("Nothing to apply.\n")?;
     }
-    let outcomes = start.perform(gathered, &record);
-    record.finish(&outcomes)?;
+    let run::Rolled { outcomes, problems } = start.perform(gathered, &record);
+    record.finish(&outcomes, exit(args, start, &outcomes, &problems) as u8)?;
     if !text {
         ui::show(context.output, String::new, || start.mask().plain(&summary(&outcomes, saved)))?;
     }
-    conclude(args, start, text, &outcomes, paint)
+    conclude(args, start, text, &outcomes, problems, paint)
 }
 
 /// What `--output json|yaml` prints of an apply: `{version, nodes: [{node, outcome, operations, planned, problems}]}`.
@@ -164,6 +174,7 @@ fn conclude(
     start: &Start,
     text: bool,
     outcomes: &[(String, run::Outcome)],
+    beside: Problems,
     paint: Paint,
 ) -> Result<Exit, Problems> {
     if text {
@@ -173,19 +184,39 @@ fn conclude(
             .collect();
         ui::out(&ui::progress::endings(lines.iter().map(|(n, e, w)| (*n, *e, w.as_str())), paint))?;
     }
-    let mut problems: Problems = outcomes.iter().flat_map(|(_, outcome)| outcome.problems()).cloned().collect();
-    if start.stop.asked() {
-        if problems.is_empty() {
-            problems.push(Problem::new("interrupted").kind(Kind::Interrupted).note(unchanged(outcomes)));
-        }
-        ui::fail(&problems, &start.mask());
-        return Ok(Exit::Interrupted);
+    let problems = said(outcomes, &beside);
+    if start.stop.asked() && problems.is_empty() {
+        let what = Problem::new("interrupted").kind(Kind::Interrupted).note(unchanged(outcomes));
+        ui::fail(&[what], &start.mask());
     }
     if !problems.is_empty() {
-        return Ok(ui::fail(&problems, &start.mask()));
+        ui::fail(&problems, &start.mask());
+    }
+    Ok(exit(args, start, outcomes, &beside))
+}
+
+/// Every problem of a run, once: nodes that were not begun for one reason share it.
+fn said(outcomes: &[(String, run::Outcome)], beside: &Problems) -> Problems {
+    let mut problems = Problems::new();
+    for problem in outcomes.iter().flat_map(|(_, outcome)| outcome.problems()).chain(beside) {
+        if !problems.contains(problem) {
+            problems.push(problem.clone());
+        }
+    }
+    problems
+}
+
+/// How suil exits after a run that ended so.
+fn exit(args: &Args, start: &Start, outcomes: &[(String, run::Outcome)], beside: &Problems) -> Exit {
+    if start.stop.asked() {
+        return Exit::Interrupted;
+    }
+    let problems = said(outcomes, beside);
+    if !problems.is_empty() {
+        return ui::problem::exit(&problems);
     }
     let waits = outcomes.iter().any(|(_, o)| matches!(o, run::Outcome::Planned { operations } if *operations > 0));
-    Ok(if waits && args.detailed_exitcode { Exit::Differences } else { Exit::Done })
+    if waits && args.detailed_exitcode { Exit::Differences } else { Exit::Done }
 }
 
 /// What is to be said of an interrupted run in which nothing went wrong.

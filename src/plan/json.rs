@@ -10,10 +10,15 @@ use crate::resource::{Diff, Upload, Verb};
 pub const VERSION: i64 = 1;
 
 impl Plan {
-    /// `{version, nodes: [{node, operations: […], problems: […]}]}`.
+    /// `{version, nodes: [{node, operations: […], problems: […]}], batches: [{batch, roles, nodes}], max_failures}`.
     pub fn to_plain(&self, mask: &Mask) -> Plain {
         let nodes: Plain = self.nodes.iter().map(|node| node.to_plain(mask)).collect();
-        Plain::from_iter([("version", Plain::Int(VERSION)), ("nodes", nodes)])
+        Plain::from_iter([
+            ("version", Plain::Int(VERSION)),
+            ("nodes", nodes),
+            ("batches", self.roll.to_plain()),
+            ("max_failures", Plain::from(self.roll.most_failures.map(Plain::from))),
+        ])
     }
 }
 
