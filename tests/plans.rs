@@ -602,3 +602,28 @@ fn results_for_programs_name_the_plan() {
     assert_eq!(result["plan"]["sha256"], file_of(&room)["sha256"]);
     assert_eq!(result["nodes"][0]["outcome"], "done");
 }
+
+/// The same text encrypted again is the same value; another text is another, and is named without being shown.
+#[test]
+fn a_secret_counts_by_its_plaintext() {
+    let mut room = Room::new(&["app"]);
+    room.set("SUIL_AGE_KEY", "AGE-SECRET-KEY-12GYFDP8EJUL8X9LYVLFEDFMTRPFRA8EF9U5LW70KL0UJL3R60FPSCTX67M");
+    room.set("SUIL_AGE_RECIPIENT", "age1t2k99x76e30vpcas8he2mc7ezaplyc400ap32l83zjthzwp469fsfyqpv2");
+    room.module("app", "key = t.secret()", "def resources(config):\n    return [command(\"use\", run = \"echo %s >@/key\" % config.key, unless = \"grep -qsF %s @/key\" % config.key)]\n");
+    let encrypt = |text: &str| {
+        let marker = room.suil(&["encrypt", text]).expect(0).stdout;
+        room.data(&format!("app:\n  key: {}\n", marker.trim()));
+    };
+    encrypt("hunter22");
+    plan(&room, &[]);
+    let (whole, data) = (room.read("plan.json"), room.read(&format!("data/nodes/{NODE}.yaml")));
+    assert!(!whole.contains("hunter22"));
+    encrypt("hunter22");
+    assert_ne!(data, room.read(&format!("data/nodes/{NODE}.yaml")), "it is another ciphertext");
+    apply(&room, 0);
+    plan(&room, &[]);
+    encrypt("hunter23");
+    let ran = refused(&room, &["`key` of module `app` changed", "data/nodes/here.example.com.yaml:3:8"]);
+    assert!(!ran.stderr.contains("hunter"), "{}", ran.stderr);
+    assert_eq!(room.there("key"), "hunter22\n");
+}

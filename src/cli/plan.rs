@@ -1,5 +1,6 @@
 //! `suil plan`, and plans that are saved and applied later.
 
+use super::rolling::Rolling;
 use super::start::Start;
 use super::{Context, Outcome, Selection, apply};
 use crate::base::{Plain, Problem, Problems, clock, file, problem::Kind, shell};
@@ -21,6 +22,8 @@ use std::path::{Path, PathBuf};
 pub struct Args {
     #[command(flatten)]
     selection: Selection,
+    #[command(flatten)]
+    rolling: Rolling,
     /// Write the plan to this file, for `suil apply --plan FILE`
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
@@ -37,8 +40,17 @@ pub struct Args {
 
 /// Runs the dry run.
 pub fn run(args: Args, context: &Context) -> Outcome {
-    let Args { selection, out, force, parallel, detailed_exitcode } = args;
-    let args = apply::Args { selection, out, force, parallel, detailed_exitcode, dry_run: true, ..Default::default() };
+    let Args { selection, rolling, out, force, parallel, detailed_exitcode } = args;
+    let args = apply::Args {
+        selection,
+        rolling,
+        out,
+        force,
+        parallel,
+        detailed_exitcode,
+        dry_run: true,
+        ..Default::default()
+    };
     apply::run(args, context)
 }
 
@@ -183,18 +195,25 @@ pub fn write(
     let saved = Saved {
         suil: OWN.to_owned(),
         made: Made { at: clock::stamp(clock::now()), by: start.options.purpose.clone() },
-        chosen: Chosen {
-            roles: args.selection.roles.clone(),
-            nodes: args.selection.nodes.clone(),
-            modules: args.selection.modules.clone(),
-            force: args.force,
-        },
+        chosen: chosen(args, start),
         modules: start.setup().code(names)?,
         nodes,
         left_out: gathered.missed(),
     };
     let text = saved.to_plain(&mask).to_json() + "\n";
     file::write(&folder(path).join(path.file_name().unwrap_or_default()), text.as_bytes(), 0o600)
+}
+
+/// What the plan was asked for. Nodes that no role and no name alone select, as those that failed, stand by their names.
+fn chosen(args: &apply::Args, start: &Start) -> Chosen {
+    let Selection { roles, nodes, modules, .. } = args.selection.clone();
+    let given = catalogue::Selection { roles: roles.clone(), nodes: nodes.clone() };
+    let all: BTreeSet<String> = start.catalogue.entries.iter().map(|entry| entry.name.to_string()).collect();
+    let (roles, nodes) = match catalogue::selected(start.workspace(), &given) {
+        Ok(selected) if selected == all => (roles, nodes),
+        _ => (Vec::new(), all.into_iter().collect()),
+    };
+    Chosen { roles, nodes, modules, force: args.force }
 }
 
 /// Says what became of the plan's file, behind all that the dry run says.
