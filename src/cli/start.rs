@@ -88,6 +88,11 @@ impl Start {
         self.setup.vault.mask().clone()
     }
 
+    /// Takes only these modules of each node; none: all.
+    pub fn restrict(&mut self, modules: &[String]) {
+        Arc::make_mut(&mut self.options).only = modules.iter().cloned().collect();
+    }
+
     /// What the run works with.
     pub fn setup(&self) -> &Setup {
         &self.setup
