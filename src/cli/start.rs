@@ -120,7 +120,8 @@ impl Start {
     pub fn perform(&self, gathered: Gathered, record: &Arc<Record>) -> run::Rolled {
         self.screen.begin("applying", self.catalogue.entries.len());
         let watch: Arc<dyn Watch> = Arc::new(run::Both(self.screen.clone(), record.clone()));
-        let rolled = self.block(run::perform(&self.setup, gathered, &self.options, &watch, &self.stop));
+        let rolled =
+            self.block(run::perform(&self.setup, gathered, &self.options, &watch, &self.stop, record.folder()));
         self.screen.end();
         rolled
     }

@@ -10,6 +10,7 @@ mod access;
 mod answer;
 mod channel;
 mod command;
+mod errand;
 mod failure;
 mod guard;
 pub mod hostkey;
@@ -32,6 +33,7 @@ mod target;
 mod upload;
 
 pub use access::{Access, Limits, Log, Sudo};
+pub use errand::{Errand, Returned};
 pub use failure::{Failure, Reason};
 pub use hostkey::HostKey;
 pub use pace::Pace;

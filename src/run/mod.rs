@@ -6,6 +6,7 @@ mod bystander;
 mod facts;
 pub mod gather;
 mod guard;
+mod hook;
 mod link;
 mod lock;
 pub mod outcome;
