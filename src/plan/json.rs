@@ -52,7 +52,7 @@ impl Operation {
     }
 }
 
-fn verb(verb: Verb) -> &'static str {
+pub(super) fn verb(verb: Verb) -> &'static str {
     match verb {
         Verb::Create => "create",
         Verb::Change => "change",
@@ -61,7 +61,7 @@ fn verb(verb: Verb) -> &'static str {
     }
 }
 
-fn upload(upload: &Upload) -> Plain {
+pub(super) fn upload(upload: &Upload) -> Plain {
     Plain::from_iter([
         ("sha256", Plain::from(upload.content.sha256())),
         ("size", Plain::from(upload.content.size())),
@@ -69,7 +69,7 @@ fn upload(upload: &Upload) -> Plain {
     ])
 }
 
-fn diff(diff: &Diff, mask: &Mask) -> Plain {
+pub(super) fn diff(diff: &Diff, mask: &Mask) -> Plain {
     let masked = |text: &Option<String>| Plain::from(text.as_deref().map(|t| mask.apply(t)));
     let attributes = diff
         .attributes

@@ -8,6 +8,8 @@ pub mod conflict;
 pub mod intent;
 pub mod json;
 pub mod order;
+pub mod origin;
+pub mod saved;
 pub mod want;
 pub mod wave;
 
