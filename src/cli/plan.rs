@@ -1,5 +1,6 @@
 //! `suil plan`, and plans that are saved and applied later.
 
+use super::rolling::Rolling;
 use super::start::Start;
 use super::{Context, Outcome, Selection, apply};
 use crate::base::{Plain, Problem, Problems, clock, file, problem::Kind};
@@ -20,6 +21,8 @@ use std::path::{Path, PathBuf};
 pub struct Args {
     #[command(flatten)]
     selection: Selection,
+    #[command(flatten)]
+    rolling: Rolling,
     /// Write the plan to this file, for `suil apply --plan FILE`
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
@@ -36,8 +39,17 @@ pub struct Args {
 
 /// Runs the dry run.
 pub fn run(args: Args, context: &Context) -> Outcome {
-    let Args { selection, out, force, parallel, detailed_exitcode } = args;
-    let args = apply::Args { selection, out, force, parallel, detailed_exitcode, dry_run: true, ..Default::default() };
+    let Args { selection, rolling, out, force, parallel, detailed_exitcode } = args;
+    let args = apply::Args {
+        selection,
+        rolling,
+        out,
+        force,
+        parallel,
+        detailed_exitcode,
+        dry_run: true,
+        ..Default::default()
+    };
     apply::run(args, context)
 }
 
@@ -172,7 +184,11 @@ pub fn write(
         made: Made { at: clock::stamp(clock::now()), by: start.options.purpose.clone() },
         chosen: Chosen {
             roles: args.selection.roles.clone(),
-            nodes: args.selection.nodes.clone(),
+            // What the last run left behind is another question by then.
+            nodes: match args.selection.failed {
+                true => start.catalogue.entries.iter().map(|entry| entry.name.to_string()).collect(),
+                false => args.selection.nodes.clone(),
+            },
             modules: args.selection.modules.clone(),
             force: args.force,
         },

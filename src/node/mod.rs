@@ -9,8 +9,8 @@
 mod access;
 mod answer;
 mod channel;
+mod chore;
 mod command;
-mod errand;
 mod failure;
 mod guard;
 pub mod hostkey;
@@ -35,7 +35,7 @@ mod target;
 mod upload;
 
 pub use access::{Access, Limits, Log, Sudo};
-pub use errand::{Errand, Returned};
+pub use chore::{Chore, Returned};
 pub use failure::{Failure, Reason};
 pub use hostkey::HostKey;
 pub use lock::Held;

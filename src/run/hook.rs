@@ -5,7 +5,7 @@ use super::watch::{Event, Watch};
 use super::{Setup, Stop};
 use crate::base::{Plain, Problem};
 use crate::catalogue::Hook;
-use crate::node::{Errand, Returned};
+use crate::node::{Chore, Returned};
 use crate::plan::Group;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -38,13 +38,13 @@ impl Call<'_> {
         watch.event(&Event::Hook { hook, batch, of, nodes: &nodes, ended: None });
         let variables = self.variables();
         let root = std::path::absolute(setup.workspace.root());
-        let errand = Errand {
+        let chore = Chore {
             words: &self.hook.words,
             folder: root.as_deref().unwrap_or(setup.workspace.root()),
             variables: &variables,
             limit: self.hook.timeout,
         };
-        let returned = errand.run(stop.demanded()).await;
+        let returned = chore.run(stop.demanded()).await;
         let mask = setup.vault.mask();
         let output = returned.as_ref().map(|returned| mask.apply(&String::from_utf8_lossy(&returned.output)));
         let output = output.unwrap_or_default();

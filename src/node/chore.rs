@@ -11,7 +11,7 @@ use tokio::time::timeout;
 
 /// A command, and what it is told.
 #[derive(Debug)]
-pub struct Errand<'a> {
+pub struct Chore<'a> {
     /// The program and its arguments; a relative path starts at `folder`.
     pub words: &'a [String],
     pub folder: &'a Path,
@@ -39,7 +39,7 @@ const GRACE: Duration = Duration::from_secs(5);
 /// How long the output of a command that has ended is waited for: a daemon that it left behind may hold it open.
 const REST: Duration = Duration::from_millis(200);
 
-impl Errand<'_> {
+impl Chore<'_> {
     /// Runs the command to its end, with /dev/null as stdin. It is ended, with all that it started in its process
     /// group, when its limit passes or `end` is done.
     ///
@@ -115,8 +115,8 @@ mod tests {
     async fn run(script: &str, limit: Duration) -> Returned {
         let words = ["sh", "-c", script].map(str::to_owned);
         let variables = [("SUIL_NODES", "a b".to_owned())];
-        let errand = Errand { words: &words, folder: Path::new("/"), variables: &variables, limit };
-        errand.run(std::future::pending()).await.expect("it starts")
+        let chore = Chore { words: &words, folder: Path::new("/"), variables: &variables, limit };
+        chore.run(std::future::pending()).await.expect("it starts")
     }
 
     #[tokio::test]
