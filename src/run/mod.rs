@@ -21,6 +21,7 @@ pub mod record;
 pub mod roll;
 pub mod saved;
 pub mod stop;
+mod turn;
 pub mod unlock;
 pub mod watch;
 

@@ -48,6 +48,7 @@ pub async fn perform(
         roll: &plan.roll,
         waiting: BTreeMap::new(),
         outcomes: BTreeMap::new(),
+        roles: roles(&waves),
         failed_roles: BTreeMap::new(),
         failures: 0,
         failed_hooks: 0,
@@ -62,7 +63,7 @@ pub async fn perform(
     }
     let early: Vec<String> = run.outcomes.keys().cloned().collect();
     for node in &early {
-        run.count(&waves, node);
+        run.count(node);
     }
     for (n, wave) in waves.iter().enumerate() {
         match run.halted(n + 1, waves.len()) {
@@ -87,6 +88,11 @@ fn whole(roll: &Roll, order: &[String]) -> Vec<Wave> {
     }
 }
 
+fn roles(waves: &[Wave]) -> BTreeMap<String, String> {
+    let parts = waves.iter().flat_map(|wave| &wave.parts);
+    parts.flat_map(|part| part.nodes.iter().map(|node| (node.clone(), part.role.clone()))).collect()
+}
+
 struct Run<'a> {
     setup: &'a Arc<Setup>,
     options: &'a Arc<Options>,
@@ -95,6 +101,8 @@ struct Run<'a> {
     roll: &'a Roll,
     waiting: BTreeMap<String, Turn>,
     outcomes: BTreeMap<String, Outcome>,
+    /// The role of each node.
+    roles: BTreeMap<String, String>,
     /// What failed first of each role.
     failed_roles: BTreeMap<String, String>,
     failures: usize,
@@ -111,14 +119,11 @@ impl Run<'_> {
     }
 
     /// Counts a node that has ended, where it failed.
-    fn count(&mut self, waves: &[Wave], node: &str) {
+    fn count(&mut self, node: &str) {
         if self.outcomes.get(node).is_some_and(Outcome::is_failure) {
             self.failures += 1;
-            let parts = waves.iter().flat_map(|wave| &wave.parts);
-            for part in parts.filter(|part| part.nodes.iter().any(|other| other == node)) {
-                self.failed_roles
-                    .entry(part.role.clone())
-                    .or_insert_with(|| format!("`{node}` of `{}` failed", part.role));
+            if let Some(role) = self.roles.get(node) {
+                self.failed_roles.entry(role.clone()).or_insert_with(|| node.to_owned());
             }
         }
     }
@@ -147,7 +152,9 @@ impl Run<'_> {
     async fn wave(&mut self, waves: &[Wave], n: usize, wave: &Wave) {
         for part in &wave.parts {
             if let Some(problem) = self.blocked(&part.role, &part.after) {
-                let nodes: Vec<&str> = part.nodes.iter().map(String::as_str).collect();
+                // In this batch and in all further ones.
+                let all = waves.iter().flat_map(|wave| &wave.parts).filter(|other| other.role == part.role);
+                let nodes: Vec<&str> = all.flat_map(|part| &part.nodes).map(String::as_str).collect();
                 self.leave(&nodes, &problem).await;
             }
         }
@@ -173,9 +180,11 @@ impl Run<'_> {
         let (setup, watch, stop) = (self.setup, self.watch, self.stop);
         let mut begun: Vec<&Group<'_>> = Vec::new();
         let mut broken = None;
+        let mut waited = n > 0;
         for group in &groups {
             begun.push(group);
             if let Some(hook) = &group.hooks.before {
+                waited = true;
                 broken = call("before_batch", hook, group).make(setup, &**watch, stop).await.err();
             }
             if stop.asked() || broken.is_some() {
@@ -184,10 +193,10 @@ impl Run<'_> {
         }
         match broken.or_else(|| self.stopped(n + 1, waves.len())) {
             Some(problem) => self.leave(&nodes, &problem).await,
-            None => self.work(n + 1, waves.len(), &nodes).await,
+            None => self.work(n + 1, waves.len(), &nodes, waited).await,
         }
         for node in nodes {
-            self.count(waves, node);
+            self.count(node);
         }
         for group in begun {
             let Some(hook) = &group.hooks.after else { continue };
@@ -195,7 +204,7 @@ impl Run<'_> {
             if let Err(problem) = call.make(setup, &**watch, stop).await {
                 for role in &group.roles {
                     let failed = self.failed_roles.entry((*role).to_owned());
-                    failed.or_insert_with(|| format!("`after_batch` of `{role}` failed"));
+                    failed.or_insert_with(|| "after_batch".to_owned());
                 }
                 self.failed_hooks += 1;
                 self.problems.push(problem);
@@ -204,19 +213,18 @@ impl Run<'_> {
     }
 
     /// Applies the plans of these nodes.
-    async fn work(&mut self, batch: usize, of: usize, nodes: &[&str]) {
+    async fn work(&mut self, batch: usize, of: usize, nodes: &[&str], waited: bool) {
         let names: Vec<String> = nodes.iter().map(|node| (*node).to_owned()).collect();
         let turns: Vec<Turn> = nodes.iter().filter_map(|node| self.waiting.remove(*node)).collect();
         self.watch.event(&Event::Batch { batch, of, nodes: &names, begins: true });
-        self.outcomes.extend(together(self.setup, turns, self.options, self.watch, self.stop).await);
+        self.outcomes.extend(together(self.setup, turns, self.options, self.watch, self.stop, waited).await);
         self.watch.event(&Event::Batch { batch, of, nodes: &names, begins: false });
     }
 
     /// Why the nodes of a role do not begin.
     fn blocked(&self, role: &str, after: &BTreeSet<String>) -> Option<Problem> {
-        let (first, node) = self.failed_roles.iter().find(|(failed, _)| after.contains(*failed))?;
-        let what =
-            format!("role `{role}` comes after `{first}`, of which `{node}` failed: none of its nodes was begun");
+        let (first, failed) = self.failed_roles.iter().find(|(failed, _)| after.contains(*failed))?;
+        let what = format!("role `{role}` was not begun: it comes after `{first}`, where `{failed}` failed");
         Some(Problem::new(what).help("mend the cause, then `suil apply --failed` goes on"))
     }
 
@@ -225,7 +233,7 @@ impl Run<'_> {
     async fn leave(&mut self, nodes: &[&str], problem: &Problem) {
         let turns = nodes.iter().filter_map(|node| self.waiting.remove(*node));
         let (idle, left): (Vec<Turn>, Vec<Turn>) = turns.partition(|(_, plan)| plan.operations.is_empty());
-        self.outcomes.extend(together(self.setup, idle, self.options, self.watch, self.stop).await);
+        self.outcomes.extend(together(self.setup, idle, self.options, self.watch, self.stop, false).await);
         let names: Vec<String> = left.iter().map(|(ready, _)| ready.node.clone()).collect();
         let closing: Vec<_> = left.into_iter().map(|(ready, _)| tokio::spawn(ready.session.close())).collect();
         let problem = problem.clone().note(format!("not reached: {}", names.join(", ")));
