@@ -2,6 +2,7 @@
 
 use super::files::{Layer, is_absent};
 use super::hierarchy::Hierarchy;
+use super::hook::Hooks;
 use crate::base::{FileId, Place, Problem, Problems, Result, file, nearest::nearest};
 use crate::data::{Tagged, Value, load};
 use std::path::Path;
@@ -46,6 +47,11 @@ impl Common {
         }
     }
 
+    /// The hooks of all roles that name none of their own.
+    pub fn hooks(&self) -> Result<Hooks> {
+        Hooks::read(&self.file, Hooks::default())
+    }
+
     fn no_hierarchy(&self) -> Problem {
         Problem::new(format!("`{COMMON}` has no `hierarchy`"))
             .at(self.file.place)
@@ -65,7 +71,7 @@ impl Common {
     }
 
     pub fn warnings(&self) -> Problems {
-        const KNOWN: [&str; 3] = ["deployment", "hierarchy", "recipients"];
+        const KNOWN: [&str; 5] = ["deployment", "hierarchy", "recipients", "before_batch", "after_batch"];
         let mut warnings = Problems::new();
         for (key, member) in self.file.members() {
             if KNOWN.contains(&&*key) {
@@ -73,7 +79,7 @@ impl Common {
             }
             let warning = Problem::warning(format!("the key `{key}` of `{COMMON}` reaches no node"))
                 .at(member.key)
-                .expected("expected one of `deployment`, `hierarchy`, `recipients`");
+                .expected(format!("expected one of `{}`", KNOWN.join("`, `")));
             warnings.push(match nearest(&key, KNOWN) {
                 Some(near) => warning.help(format!("did you mean `{near}`?")),
                 None => warning.help("a layer of the `hierarchy`, `all.yaml` say, reaches every node"),

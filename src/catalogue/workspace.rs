@@ -4,6 +4,7 @@ use super::card::{Card, Cards};
 use super::common::{COMMON, Common};
 use super::files::{Files, Layer, keep};
 use super::hierarchy::Hierarchy;
+use super::hook::Hooks;
 use super::inventory::{Inventory, check_name};
 use super::keys::Kind;
 use super::order::Graph;
@@ -28,6 +29,7 @@ pub struct Workspace {
     files: Files,
     deployment: Option<Arc<Layer>>,
     recipients: Option<Value>,
+    hooks: Hooks,
     nodes: Inventory,
     roles: OnceLock<Inventory>,
     cards: Cards,
@@ -49,9 +51,10 @@ impl Workspace {
         let common = Common::read(root)?;
         let mut problems = Problems::new();
         let hierarchy = keep(common.hierarchy(), &mut problems);
+        let hooks = keep(common.hooks(), &mut problems);
         let library = keep(Library::open(root), &mut problems);
         let graph = library.as_ref().and_then(|library| keep(requires::read(library), &mut problems));
-        let (Some(hierarchy), Some(library), Some(graph)) = (hierarchy, library, graph) else {
+        let (Some(hierarchy), Some(hooks), Some(library), Some(graph)) = (hierarchy, hooks, library, graph) else {
             return Err(problems);
         };
         let nodes = Inventory::list(root, hierarchy.node())?;
@@ -61,6 +64,7 @@ impl Workspace {
             files: Files::new(root),
             deployment: common.deployment(),
             recipients: common.value("recipients"),
+            hooks,
             root: root.to_owned(),
             hierarchy,
             library,
@@ -92,6 +96,10 @@ impl Workspace {
     /// `recipients` of `data/common.yaml`.
     pub fn recipients(&self) -> Option<&Value> {
         self.recipients.as_ref()
+    }
+
+    pub(super) fn common_hooks(&self) -> &Hooks {
+        &self.hooks
     }
 
     /// What is worth saying about the workspace as a whole.

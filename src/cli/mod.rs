@@ -10,6 +10,7 @@ mod decrypt;
 mod encrypt;
 mod explain;
 mod facts;
+mod failed;
 mod fault;
 mod init;
 mod keys;

@@ -1,5 +1,7 @@
 //! Which nodes and modules a command is about.
 
+use super::failed;
+use super::load::Loaded;
 use crate::base::{Problem, Problems, nearest::nearest};
 use crate::catalogue;
 use clap::Args;
@@ -16,17 +18,26 @@ pub struct Selection {
     /// Take only this module of each node
     #[arg(short, long = "module", value_name = "MODULE", num_args = 1.., help_heading = "Selection")]
     pub modules: Vec<String>,
+    /// Take the nodes that the last apply left failed, in doubt or not reached
+    #[arg(long, help_heading = "Selection")]
+    pub failed: bool,
 }
 
 impl Selection {
     /// True where no node was asked for.
     pub fn is_empty(&self) -> bool {
-        self.roles.is_empty() && self.nodes.is_empty()
+        self.roles.is_empty() && self.nodes.is_empty() && !self.failed
     }
 
     /// The nodes, as the catalogue selects them.
-    pub fn of_nodes(&self) -> catalogue::Selection {
-        catalogue::Selection { roles: self.roles.clone(), nodes: self.nodes.clone() }
+    ///
+    /// # Errors
+    /// As for [`failed::narrow`], where that was asked for.
+    pub fn of_nodes(&self, loaded: &Loaded) -> Result<catalogue::Selection, Problems> {
+        match self.failed {
+            true => failed::narrow(self, loaded),
+            false => Ok(catalogue::Selection { roles: self.roles.clone(), nodes: self.nodes.clone() }),
+        }
     }
 
     /// True where the module is asked for.

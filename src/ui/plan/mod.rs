@@ -2,6 +2,7 @@
 //! that fifty of them can be read.
 
 mod content;
+mod roll;
 
 use super::Paint;
 use super::text::{self, count};
@@ -11,6 +12,8 @@ use crate::resource::{Attribute, Verb};
 
 /// How many names a heading lists before it only counts.
 const NAMES: usize = 60;
+/// How many batches a screen shows.
+const BATCHES: usize = 40;
 /// Headings are broken before this column.
 const WIDTH: usize = 78;
 
@@ -38,6 +41,7 @@ fn render_in(lines: usize, plan: &Plan, mask: &Mask, paint: Paint) -> String {
             out.push('\n');
         }
     }
+    out.push_str(&roll::render(if lines == usize::MAX { lines } else { BATCHES }, plan, mask, paint));
     out.push_str(&format!("{}\n", summary(plan)));
     out
 }
