@@ -41,7 +41,7 @@ pub fn check(file: &Tagged, kind: Kind, library: &Library) -> Problems {
             ("role", _) => problem.expected("expected it in node files only"),
             ("modules", _) => problem.expected("expected it in role and node files only"),
             (_, true) => problem.expected("expected no such key in a layer"),
-            ("hierarchy" | "recipients", _) => problem.expected("expected it in data/common.yaml only"),
+            ("hierarchy" | "recipients" | "runs", _) => problem.expected("expected it in data/common.yaml only"),
             _ => problem.expected("expected `deployment` or the name of a module"),
         };
         let steering =

@@ -5,6 +5,7 @@ use super::common::{COMMON, Common};
 use super::files::{Files, Layer, keep};
 use super::hierarchy::Hierarchy;
 use super::inventory::{Inventory, check_name};
+use super::keep::Keep;
 use super::keys::Kind;
 use super::order::Graph;
 use super::pattern::{Known, Pattern};
@@ -28,6 +29,7 @@ pub struct Workspace {
     files: Files,
     deployment: Option<Arc<Layer>>,
     recipients: Option<Value>,
+    keep: Keep,
     nodes: Inventory,
     roles: OnceLock<Inventory>,
     cards: Cards,
@@ -50,8 +52,9 @@ impl Workspace {
         let mut problems = Problems::new();
         let hierarchy = keep(common.hierarchy(), &mut problems);
         let library = keep(Library::open(root), &mut problems);
+        let runs = keep(common.keep(), &mut problems);
         let graph = library.as_ref().and_then(|library| keep(requires::read(library), &mut problems));
-        let (Some(hierarchy), Some(library), Some(graph)) = (hierarchy, library, graph) else {
+        let (Some(hierarchy), Some(library), Some(graph), Some(runs)) = (hierarchy, library, graph, runs) else {
             return Err(problems);
         };
         let nodes = Inventory::list(root, hierarchy.node())?;
@@ -61,6 +64,7 @@ impl Workspace {
             files: Files::new(root),
             deployment: common.deployment(),
             recipients: common.value("recipients"),
+            keep: runs,
             root: root.to_owned(),
             hierarchy,
             library,
@@ -87,6 +91,11 @@ impl Workspace {
 
     pub fn graph(&self) -> &Graph {
         &self.graph
+    }
+
+    /// Which records of runs are kept: `runs` of `data/common.yaml`.
+    pub fn keep(&self) -> Keep {
+        self.keep
     }
 
     /// `recipients` of `data/common.yaml`.

@@ -98,7 +98,7 @@ fn apply(args: &Args, context: &Context, start: &Start) -> Outcome {
             ui::show(context.output, String::new, || plan)?;
         }
         let outcomes = start.leave(gathered);
-        record.finish(&outcomes, exit(args, start, &outcomes) as u8)?;
+        end(args, start, &record, &outcomes)?;
         return conclude(args, start, text, &outcomes, paint);
     }
     start.record_lookups(&record)?;
@@ -106,11 +106,18 @@ fn apply(args: &Args, context: &Context, start: &Start) -> Outcome {
         ui::out("Nothing to apply.\n")?;
     }
     let outcomes = start.perform(gathered, &record);
-    record.finish(&outcomes, exit(args, start, &outcomes) as u8)?;
+    end(args, start, &record, &outcomes)?;
     if !text {
         ui::show(context.output, String::new, || start.mask().plain(&summary(&outcomes)))?;
     }
     conclude(args, start, text, &outcomes, paint)
+}
+
+/// Ends the record of the run, and takes old ones away.
+fn end(args: &Args, start: &Start, record: &Record, outcomes: &[(String, run::Outcome)]) -> Result<(), Problem> {
+    record.finish(outcomes, exit(args, start, outcomes) as u8)?;
+    start.prune();
+    Ok(())
 }
 
 /// What `--output json|yaml` prints of an apply: `{version, nodes: [{node, outcome, operations, planned, problems}]}`.

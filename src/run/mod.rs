@@ -14,6 +14,7 @@ pub mod past;
 pub mod perform;
 pub mod pool;
 pub mod prepare;
+pub mod prune;
 pub mod record;
 pub mod stop;
 pub mod watch;

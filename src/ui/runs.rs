@@ -1,7 +1,9 @@
 //! Recorded runs as people read them.
 
+mod diff;
 mod show;
 
+pub use diff::diff;
 pub use show::show;
 
 use super::text::{age, clean, cut, took};
