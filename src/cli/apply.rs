@@ -77,7 +77,7 @@ fn apply(args: &Args, context: &Context, start: &Start) -> Outcome {
     let prepared = start.prepare()?;
     let paint = Paint::ON;
     if text {
-        ui::out(&ui::brief::render(&start.catalogue, &start.options.only, paint))?;
+        ui::out(&ui::brief::render(&start.catalogue, &start.options.only, |node| start.facts_age(node), paint))?;
     }
     ui::warn(&start.catalogue.warnings, &start.mask());
     ui::warn(&start.shrunken(), &start.mask());

@@ -137,6 +137,11 @@ impl Start {
         gathered.records(&self.setup.vault)
     }
 
+    /// How many seconds ago something was last read from a node.
+    pub fn facts_age(&self, node: &str) -> Option<i64> {
+        run::facts::read_at(self.root(), node).map(|at| (clock::now() - at).num_seconds())
+    }
+
     /// Warns of every lookup that finds fewer nodes than in the last run.
     pub fn shrunken(&self) -> Problems {
         run::pool::shrunken(&self.setup.workspace, &self.catalogue.reads)

@@ -4,7 +4,7 @@
 
 mod bystander;
 mod commit;
-mod facts;
+pub mod facts;
 pub mod gather;
 mod guard;
 mod link;
