@@ -203,7 +203,7 @@ impl Workspace {
 
     /// The role that the file of a node seems to name, where the file is broken: by its text alone, and only good for
     /// finding what else is wrong.
-    pub(super) fn seeming_role(&self, node: &str) -> Option<String> {
+    pub fn seeming_role(&self, node: &str) -> Option<String> {
         let path = self.root.join("data").join(path_of(self.hierarchy.node(), node));
         let bytes = file::read(&path).ok()?;
         let text = String::from_utf8_lossy(&bytes);

@@ -3,6 +3,7 @@
 //! Nothing that costs time happens before a command is chosen, so that `suil --version` is instant.
 
 mod apply;
+mod complete;
 mod completions;
 mod config;
 mod decrypt;
@@ -16,13 +17,19 @@ mod load;
 mod modules;
 mod nodes;
 mod open;
+mod plan;
+mod rekey;
+mod report;
 mod roles;
+mod rolling;
+mod run;
 mod runs;
 mod schema;
 mod selection;
 mod settings;
 mod start;
 mod test;
+mod unlock;
 mod usage;
 mod validate;
 
@@ -33,6 +40,7 @@ pub use settings::Settings;
 use crate::base::{Mask, Problems};
 use crate::ui::{self, Exit, Output};
 use clap::{Parser, Subcommand};
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -60,6 +68,9 @@ pub struct Cli {
 #[derive(Subcommand, Debug)]
 enum Command {
     Apply(apply::Args),
+    Plan(plan::Args),
+    Run(run::Args),
+    Unlock(unlock::Args),
     Config(config::Args),
     Facts(facts::Args),
     Explain(explain::Args),
@@ -70,6 +81,7 @@ enum Command {
     Validate(validate::Args),
     Encrypt(encrypt::Args),
     Decrypt(decrypt::Args),
+    Rekey(rekey::Args),
     Init(init::Args),
     Test(test::Args),
     Schema(schema::Args),
@@ -100,10 +112,20 @@ impl Context {
 /// Runs suil.
 pub fn main() -> ExitCode {
     ui::set_colour(settings::colour());
-    guard(settings::variable("RUST_BACKTRACE").is_some(), || match usage::parse(std::env::args_os()) {
+    let args: Vec<OsString> = std::env::args_os().collect();
+    if let Some(exit) = complete::answer(&args) {
+        return exit.into();
+    }
+    // Before they are parsed: who asked for JSON gets it of a wrong command line, too.
+    ui::output::set_form(usage::form(&args));
+    let exit = guard(settings::variable("RUST_BACKTRACE").is_some(), || match usage::parse(&args) {
         Ok(cli) => run(cli),
         Err(exit) => exit,
-    })
+    });
+    match ui::output::end() {
+        Ok(()) => exit,
+        Err(problem) => ui::fail(&[problem], &Mask::new()),
+    }
     .into()
 }
 
@@ -112,6 +134,9 @@ fn run(cli: Cli) -> Exit {
     let outcome = match cli.command {
         None => apply::pick(&context),
         Some(Command::Apply(args)) => apply::run(args, &context),
+        Some(Command::Plan(args)) => plan::run(args, &context),
+        Some(Command::Run(args)) => run::run(args, &context),
+        Some(Command::Unlock(args)) => unlock::run(args, &context),
         Some(Command::Config(args)) => config::run(args, &context),
         Some(Command::Facts(args)) => facts::run(args, &context),
         Some(Command::Explain(args)) => explain::run(args, &context),
@@ -122,6 +147,7 @@ fn run(cli: Cli) -> Exit {
         Some(Command::Validate(args)) => validate::run(args, &context),
         Some(Command::Encrypt(args)) => encrypt::run(args, &context),
         Some(Command::Decrypt(args)) => decrypt::run(args, &context),
+        Some(Command::Rekey(args)) => rekey::run(args, &context),
         Some(Command::Init(args)) => init::run(args, &context),
         Some(Command::Test(args)) => test::run(args, &context),
         Some(Command::Schema(args)) => schema::run(args, &context),

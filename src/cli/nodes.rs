@@ -28,7 +28,8 @@ pub fn run(_args: Args, context: &Context) -> Outcome {
         table.render(ui::columns(), Paint::ON)
     };
     let value = || {
-        rows.iter()
+        let rows = rows
+            .iter()
             .map(|row| {
                 Plain::from_iter([
                     ("name", Plain::from(&row.name)),
@@ -40,7 +41,8 @@ pub fn run(_args: Args, context: &Context) -> Outcome {
                     ("file", Plain::from(row.place.path().display().to_string())),
                 ])
             })
-            .collect()
+            .collect();
+        Plain::from_iter([("nodes", rows)])
     };
     ui::show(context.output, text, value).map_err(Problems::from)?;
     Ok(Exit::Done)

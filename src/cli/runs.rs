@@ -87,7 +87,7 @@ fn list(args: &Args, context: &Context) -> Outcome {
             row.set("problem", head.as_ref().err().map(|problem| Plain::from(&problem.what)));
             row
         };
-        Plain::from_iter([("version", Plain::Int(1)), ("runs", rows.iter().map(row).collect())])
+        Plain::from_iter([("runs", rows.iter().map(row).collect())])
     };
     ui::show(context.output, || ui::runs::list(&rows, clock::now(), Paint::ON), value)?;
     let broken = rows.iter().filter_map(|(_, head)| head.as_ref().err().cloned());

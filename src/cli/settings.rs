@@ -86,7 +86,7 @@ pub fn variable(name: &str) -> Option<String> {
 }
 
 /// `~/x` is in the home folder, as in a shell.
-fn home(path: &str) -> PathBuf {
+pub fn home(path: &str) -> PathBuf {
     match (path.strip_prefix("~/"), environment("HOME")) {
         (Some(rest), Some(home)) => Path::new(home.as_str()).join(rest),
         _ => PathBuf::from(path),

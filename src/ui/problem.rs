@@ -168,6 +168,7 @@ pub fn render_all(problems: &[Problem], mask: &Mask, paint: Paint) -> String {
 pub fn warn(problems: &[Problem], mask: &Mask) {
     if !problems.is_empty() {
         super::err(&render_all(problems, mask, Paint::ON));
+        super::output::keep(problems, mask);
     }
 }
 
@@ -175,6 +176,7 @@ pub fn warn(problems: &[Problem], mask: &Mask) {
 /// nothing.
 pub fn fail(problems: &[Problem], mask: &Mask) -> Exit {
     super::err(&render_all(problems, mask, Paint::ON));
+    super::output::keep(problems, mask);
     exit(problems)
 }
 

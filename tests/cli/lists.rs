@@ -44,29 +44,33 @@ fn modules_stand_in_run_order() {
 
 #[test]
 fn every_list_has_a_form_for_programs() {
-    let want = r#"[
-  {
-    "name": "kelp-01",
-    "role": "reef",
-    "family": "debian",
-    "release": 12,
-    "provisional": false,
-    "facts": null,
-    "file": "data/nodes/kelp-01.yaml"
-  },
-  {
-    "name": "kelp-02",
-    "role": "reef",
-    "family": null,
-    "release": null,
-    "provisional": true,
-    "facts": null,
-    "file": "data/nodes/kelp-02.yaml"
-  }
-]
+    let want = r#"{
+  "version": 1,
+  "nodes": [
+    {
+      "name": "kelp-01",
+      "role": "reef",
+      "family": "debian",
+      "release": 12,
+      "provisional": false,
+      "facts": null,
+      "file": "data/nodes/kelp-01.yaml"
+    },
+    {
+      "name": "kelp-02",
+      "role": "reef",
+      "family": null,
+      "release": null,
+      "provisional": true,
+      "facts": null,
+      "file": "data/nodes/kelp-02.yaml"
+    }
+  ],
+  "problems": []
+}
 "#;
     reef().run(&["nodes", "--output", "json"]).is(0, want, "");
-    assert!(reef().run(&["roles", "--output", "yaml"]).stdout.starts_with("- name: reef\n"));
+    assert!(reef().run(&["roles", "--output", "yaml"]).stdout.starts_with("version: 1\nroles:\n- name: reef\n"));
     assert!(reef().run(&["modules", "--output", "json"]).stdout.contains(r#""requires": ["#));
 }
 
@@ -112,6 +116,7 @@ nodes:
 fn merged_config_has_the_shape_of_the_corpus() {
     let left = reef().run(&["config", "--merged", "--node", "kelp-01", "--output", "json"]);
     let want = r#"{
+  "version": 1,
   "nodes": [
     {
       "name": "kelp-01",
@@ -134,7 +139,8 @@ fn merged_config_has_the_shape_of_the_corpus() {
         }
       }
     }
-  ]
+  ],
+  "problems": []
 }
 "#;
     left.is(0, want, "");

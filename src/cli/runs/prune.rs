@@ -46,7 +46,6 @@ pub fn run(args: Args, context: &Context) -> Outcome {
     };
     let value = || {
         Plain::from_iter([
-            ("version", Plain::Int(1)),
             ("dry_run", Plain::from(args.dry_run)),
             ("removed", pruned.removed.iter().map(Plain::from).collect()),
             ("kept", Plain::from(pruned.kept)),

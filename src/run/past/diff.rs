@@ -183,7 +183,7 @@ impl Difference {
         self.first_only.is_empty() && self.second_only.is_empty() && self.groups.is_empty()
     }
 
-    /// `{version, first, second, first_only, second_only, same, groups: [{nodes, outcome, unrecorded, modules, values,
+    /// `{first, second, first_only, second_only, same, groups: [{nodes, outcome, unrecorded, modules, values,
     /// operations}]}`.
     pub fn to_plain(&self, first: &Run, second: &Run) -> Plain {
         let names = |names: &[String]| names.iter().map(Plain::from).collect::<Plain>();
@@ -195,7 +195,6 @@ impl Difference {
             group
         };
         Plain::from_iter([
-            ("version", Plain::Int(1)),
             ("first", Plain::from(&first.id)),
             ("second", Plain::from(&second.id)),
             ("first_only", names(&self.first_only)),
