@@ -1,8 +1,9 @@
-//! `data/common.yaml`: the hierarchy, the connection defaults, the recipients of secrets.
+//! `data/common.yaml`: the hierarchy, the connection defaults, the recipients of secrets, how long runs are kept.
 
 use super::files::{Layer, is_absent};
 use super::hierarchy::Hierarchy;
 use super::hook::Hooks;
+use super::keep::Keep;
 use crate::base::{FileId, Place, Problem, Problems, Result, file, nearest::nearest};
 use crate::data::{Tagged, Value, load};
 use std::path::Path;
@@ -35,6 +36,14 @@ impl Common {
 
     pub fn value(&self, key: &str) -> Option<Value> {
         self.file.get(key)?.value.settle().ok().flatten()
+    }
+
+    /// `runs`, or what counts without it.
+    pub fn keep(&self) -> Result<Keep> {
+        match self.file.get("runs") {
+            Some(member) => member.value.settle()?.map_or(Ok(Keep::default()), |value| Keep::read(&value)),
+            None => Ok(Keep::default()),
+        }
     }
 
     pub fn hierarchy(&self) -> Result<Hierarchy> {
@@ -71,7 +80,7 @@ impl Common {
     }
 
     pub fn warnings(&self) -> Problems {
-        const KNOWN: [&str; 5] = ["deployment", "hierarchy", "recipients", "before_batch", "after_batch"];
+        const KNOWN: [&str; 6] = ["deployment", "hierarchy", "recipients", "runs", "before_batch", "after_batch"];
         let mut warnings = Problems::new();
         for (key, member) in self.file.members() {
             if KNOWN.contains(&&*key) {

@@ -6,6 +6,7 @@ use super::files::{Files, Layer, keep};
 use super::hierarchy::Hierarchy;
 use super::hook::Hooks;
 use super::inventory::{Inventory, check_name};
+use super::keep::Keep;
 use super::keys::Kind;
 use super::order::Graph;
 use super::pattern::{Known, Pattern};
@@ -30,6 +31,7 @@ pub struct Workspace {
     deployment: Option<Arc<Layer>>,
     recipients: Option<Value>,
     hooks: Hooks,
+    keep: Keep,
     nodes: Inventory,
     roles: OnceLock<Inventory>,
     cards: Cards,
@@ -53,8 +55,11 @@ impl Workspace {
         let hierarchy = keep(common.hierarchy(), &mut problems);
         let hooks = keep(common.hooks(), &mut problems);
         let library = keep(Library::open(root), &mut problems);
+        let runs = keep(common.keep(), &mut problems);
         let graph = library.as_ref().and_then(|library| keep(requires::read(library), &mut problems));
-        let (Some(hierarchy), Some(hooks), Some(library), Some(graph)) = (hierarchy, hooks, library, graph) else {
+        let (Some(hierarchy), Some(hooks), Some(library), Some(graph), Some(runs)) =
+            (hierarchy, hooks, library, graph, runs)
+        else {
             return Err(problems);
         };
         let nodes = Inventory::list(root, hierarchy.node())?;
@@ -65,6 +70,7 @@ impl Workspace {
             deployment: common.deployment(),
             recipients: common.value("recipients"),
             hooks,
+            keep: runs,
             root: root.to_owned(),
             hierarchy,
             library,
@@ -91,6 +97,11 @@ impl Workspace {
 
     pub fn graph(&self) -> &Graph {
         &self.graph
+    }
+
+    /// Which records of runs are kept: `runs` of `data/common.yaml`.
+    pub fn keep(&self) -> Keep {
+        self.keep
     }
 
     /// `recipients` of `data/common.yaml`.

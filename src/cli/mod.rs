@@ -20,6 +20,7 @@ mod nodes;
 mod open;
 mod plan;
 mod rekey;
+mod report;
 mod roles;
 mod rolling;
 mod run;

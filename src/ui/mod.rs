@@ -16,6 +16,7 @@ pub mod plan;
 pub mod problem;
 pub mod progress;
 pub mod replies;
+pub mod report;
 pub mod runs;
 pub mod table;
 pub mod text;
