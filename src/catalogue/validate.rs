@@ -62,7 +62,7 @@ fn stranger(workspace: &Workspace, pattern: &Pattern, path: &str, module: &str) 
 }
 
 /// Where a path is one of a pattern: the module that it names, if the pattern has one.
-fn names(pattern: &Pattern, path: &str) -> Option<Option<String>> {
+pub(super) fn names(pattern: &Pattern, path: &str) -> Option<Option<String>> {
     let (parts, wanted): (Vec<&str>, Vec<&str>) = (path.split('/').collect(), pattern.text.split('/').collect());
     if parts.len() != wanted.len() {
         return None;
@@ -94,7 +94,7 @@ fn stars(part: &str) -> String {
     out + rest
 }
 
-fn below(folder: &Path, shown: &str, depth: usize, files: &mut Vec<String>) -> Result<(), Problem> {
+pub(super) fn below(folder: &Path, shown: &str, depth: usize, files: &mut Vec<String>) -> Result<(), Problem> {
     let failed = |error: &std::io::Error| Problem::io("read the folder", &Path::new("data").join(shown), error);
     if depth > 32 {
         return Ok(());

@@ -18,12 +18,18 @@ mod man;
 mod modules;
 mod nodes;
 mod open;
+mod plan;
+mod rekey;
 mod roles;
+mod rolling;
+mod run;
+mod runs;
 mod schema;
 mod selection;
 mod settings;
 mod start;
 mod test;
+mod unlock;
 mod usage;
 mod validate;
 
@@ -62,15 +68,20 @@ pub struct Cli {
 #[derive(Subcommand, Debug)]
 enum Command {
     Apply(apply::Args),
+    Plan(plan::Args),
+    Run(run::Args),
+    Unlock(unlock::Args),
     Config(config::Args),
     Facts(facts::Args),
     Explain(explain::Args),
     Nodes(nodes::Args),
     Roles(roles::Args),
     Modules(modules::Args),
+    Runs(runs::Args),
     Validate(validate::Args),
     Encrypt(encrypt::Args),
     Decrypt(decrypt::Args),
+    Rekey(rekey::Args),
     Init(init::Args),
     Test(test::Args),
     Schema(schema::Args),
@@ -124,15 +135,20 @@ fn run(cli: Cli) -> Exit {
     let outcome = match cli.command {
         None => apply::pick(&context),
         Some(Command::Apply(args)) => apply::run(args, &context),
+        Some(Command::Plan(args)) => plan::run(args, &context),
+        Some(Command::Run(args)) => run::run(args, &context),
+        Some(Command::Unlock(args)) => unlock::run(args, &context),
         Some(Command::Config(args)) => config::run(args, &context),
         Some(Command::Facts(args)) => facts::run(args, &context),
         Some(Command::Explain(args)) => explain::run(args, &context),
         Some(Command::Nodes(args)) => nodes::run(args, &context),
         Some(Command::Roles(args)) => roles::run(args, &context),
         Some(Command::Modules(args)) => modules::run(args, &context),
+        Some(Command::Runs(args)) => runs::run(args, &context),
         Some(Command::Validate(args)) => validate::run(args, &context),
         Some(Command::Encrypt(args)) => encrypt::run(args, &context),
         Some(Command::Decrypt(args)) => decrypt::run(args, &context),
+        Some(Command::Rekey(args)) => rekey::run(args, &context),
         Some(Command::Init(args)) => init::run(args, &context),
         Some(Command::Test(args)) => test::run(args, &context),
         Some(Command::Schema(args)) => schema::run(args, &context),

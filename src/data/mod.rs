@@ -8,6 +8,7 @@ pub mod scalar;
 pub mod secret;
 pub mod tagged;
 pub mod trace;
+pub mod upkeep;
 pub mod value;
 pub mod yaml;
 
@@ -16,4 +17,4 @@ pub use secret::{Keys, Plaintext, Recipients, Vault};
 pub use tagged::{Member, Strategy, Tag, Tagged};
 pub use trace::{Step, trace};
 pub use value::{Cipher, Entry, Kind, Lookup, Map, Resolved, Scalar, Value};
-pub use yaml::load;
+pub use yaml::{load, spots};

@@ -7,12 +7,15 @@ mod anchor;
 mod build;
 mod lookup;
 mod secret;
+pub mod spot;
 mod syntax;
 mod text;
 
 use super::Tagged;
-use crate::base::{FileId, Problem, Result, problem};
+use crate::base::{FileId, Problem, Problems, Result, problem};
+use spot::{Reading, Spot};
 use std::path::Path;
+use std::sync::Arc;
 
 pub use secret::cipher;
 
@@ -41,6 +44,25 @@ pub fn load(path: &Path, bytes: &[u8]) -> Result<Option<Tagged>> {
 /// # Errors
 /// As for [`load`].
 pub fn load_any(path: &Path, bytes: &[u8]) -> Result<Option<Tagged>> {
+    let (file, text) = read(path, bytes)?;
+    let masked = secret::mask(&text);
+    let (root, problems) = build::Builder::new(file, &text, &masked).document();
+    done(root, problems)
+}
+
+/// Finds the secrets of a data file, in the order in which they stand.
+///
+/// # Errors
+/// As for [`load`]: in a file that is broken nobody can say what is a secret.
+pub fn spots(path: &Path, bytes: &[u8], reading: Reading) -> Result<Vec<Spot>> {
+    let (file, text) = read(path, bytes)?;
+    let masked = secret::mask(&text);
+    let (spots, problems) = build::Builder::new(file, &text, &masked).spots(reading);
+    done(spots, problems)
+}
+
+/// The text of a file, entered in the table of places.
+fn read(path: &Path, bytes: &[u8]) -> Result<(FileId, Arc<str>)> {
     if bytes.len() > MAX_BYTES {
         let limit = MAX_BYTES / (1024 * 1024);
         let what = format!("`{}` is too large: {} bytes", path.display(), bytes.len());
@@ -49,13 +71,12 @@ pub fn load_any(path: &Path, bytes: &[u8]) -> Result<Option<Tagged>> {
     let (text, mut problems) = text::decode(path, bytes)?;
     let file = FileId::new(path, text.clone());
     problems.extend(text::control_characters(file, &text));
-    if !problems.is_empty() {
-        return Err(problems);
-    }
-    let masked = secret::mask(&text);
-    let (root, mut problems) = build::Builder::new(file, &text, &masked).document();
+    if problems.is_empty() { Ok((file, text)) } else { Err(problems) }
+}
+
+fn done<T>(read: T, mut problems: Problems) -> Result<T> {
     if problems.is_empty() {
-        return Ok(root);
+        return Ok(read);
     }
     problem::sort(&mut problems);
     problems.truncate(MAX_PROBLEMS);

@@ -7,6 +7,8 @@ mod collector;
 mod config;
 mod difference;
 mod files;
+mod influence;
+mod origin;
 mod schema;
 mod signature;
 mod star;
@@ -18,6 +20,8 @@ pub use collector::{Collector, Language};
 pub use config::{Config, Header, Private, Reveal, Revealed};
 pub use difference::{Difference, differences};
 pub use files::{Files, Stock};
+pub use influence::{Effect, Influence, Influences};
+pub use origin::{Line, Origin, Step, Way};
 pub use star::Queued;
 
 use crate::base::{Place, Plain, Problem, Problems, Result, nearest::nearest};
@@ -25,6 +29,7 @@ use crate::data::Value;
 use crate::resource::{Content, Resource};
 use schema::Schema;
 use star::{Answer, Program, Texts, Wanted};
+use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 
 /// Makes a resource of a kind, its name and its attributes.
@@ -163,7 +168,7 @@ impl Module {
     /// # Errors
     /// What the module's code, a template or an attribute of a resource is wrong about.
     pub fn resources(&self, config: &Arc<Config>) -> Result<Vec<Arc<dyn Resource>>> {
-        match self.call("resources", config, &[], Wanted::Resources)? {
+        match self.call("resources", config, &[], Wanted::Resources, false)? {
             Some(star::Called { answer: Answer::Resources(list), .. }) => Ok(list),
             _ => Ok(Vec::new()),
         }
@@ -187,7 +192,7 @@ impl Module {
     /// As [`Module::resources`].
     pub fn deploy(&self, config: &Arc<Config>, facts: &Plain, force: bool) -> Result<Vec<Queued>> {
         let given = [facts.clone(), Plain::Bool(force)];
-        Ok(self.call("deploy", config, &given, Wanted::Plain)?.map(|called| called.queued).unwrap_or_default())
+        Ok(self.call("deploy", config, &given, Wanted::Plain, false)?.map(|called| called.queued).unwrap_or_default())
     }
 
     /// The problems that `check()` finds; empty where all is well.
@@ -218,6 +223,15 @@ impl Module {
         self.inner.signature.get_or_init(|| signature::signature(&*self.inner.files)).clone()
     }
 
+    /// Path in the module and SHA-256 of every file that the signature counts.
+    ///
+    /// # Errors
+    /// A file of the module cannot be read.
+    pub fn digests(&self) -> Result<BTreeMap<String, String>, Problem> {
+        let files = signature::all(&*self.inner.files)?;
+        Ok(files.into_iter().map(|(path, _, sha256)| (path, sha256)).collect())
+    }
+
     /// The module's own collector, where it has one.
     ///
     /// # Errors
@@ -227,7 +241,7 @@ impl Module {
     }
 
     fn plain(&self, function: &str, config: &Arc<Config>, more: &[Plain]) -> Result<Plain> {
-        match self.call(function, config, more, Wanted::Plain)? {
+        match self.call(function, config, more, Wanted::Plain, false)? {
             Some(star::Called { answer: Answer::Plain(plain), .. }) => Ok(plain),
             _ => Ok(Plain::Null),
         }
@@ -244,13 +258,14 @@ impl Module {
         config: &Arc<Config>,
         more: &[Plain],
         wanted: Wanted,
+        told: bool,
     ) -> Result<Option<star::Called>> {
         let Some(program) = self.inner.program()? else { return Ok(None) };
         if !config.revealed {
             let text = format!("module `{}`: the secrets of its config are not revealed", self.inner.name);
             return Err(Problem::new(text).help("set `SUIL_AGE_KEY` or `SUIL_AGE_KEY_FILE`").into());
         }
-        star::call(&self.inner, &program, function, config, more, wanted)
+        star::call(&self.inner, &program, function, config, more, wanted, told)
     }
 }
 

@@ -8,17 +8,26 @@ const FOLDERS: [&str; 5] = ["code", "data", "facts", "files", "templates"];
 
 /// Returns `sha256:<hex>` over path, length and digest of every file, in the order of the paths.
 pub fn signature(files: &dyn Files) -> Result<String, Problem> {
+    let mut hash = Sha256::new();
+    for (path, size, sha256) in all(files)? {
+        hash.update(format!("{path}\0{size}\0{sha256}\n").as_bytes());
+    }
+    Ok(format!("sha256:{}", digest::hex(&hash.finalize())))
+}
+
+/// Path, length and digest of every file that counts, in the order of the paths.
+pub fn all(files: &dyn Files) -> Result<Vec<(String, u64, String)>, Problem> {
     let mut paths = vec!["requires.yaml".to_owned()];
     for folder in FOLDERS {
         paths.extend(files.walk(folder)?);
     }
     paths.sort();
-    let mut hash = Sha256::new();
+    let mut found = Vec::with_capacity(paths.len());
     for path in paths {
         let Some((size, sha256)) = of(files, &path)? else { continue };
-        hash.update(format!("{path}\0{size}\0{sha256}\n").as_bytes());
+        found.push((path, size, sha256));
     }
-    Ok(format!("sha256:{}", digest::hex(&hash.finalize())))
+    Ok(found)
 }
 
 /// Size and digest of a file. One on disk is streamed: `files/` may hold large ones.

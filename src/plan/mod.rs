@@ -8,12 +8,16 @@ pub mod conflict;
 pub mod intent;
 pub mod json;
 pub mod order;
+pub mod origin;
+pub mod saved;
 pub mod want;
+pub mod wave;
 
 pub use crate::data::Vault;
 pub use crate::module::{Collector, Language};
 pub use crate::resource::Facts;
 pub use intent::{Collected, Force, Intent, Modules, Only, Part, Past};
+pub use wave::{Roll, Share, Wave};
 
 use crate::base::{Place, Problem};
 use crate::resource::{Action, Diff, Verb};
@@ -23,6 +27,8 @@ use std::collections::BTreeSet;
 #[derive(Clone, Debug, Default)]
 pub struct Plan {
     pub nodes: Vec<NodePlan>,
+    /// In which order they are come to.
+    pub roll: Roll,
 }
 
 #[derive(Clone, Debug, Default)]

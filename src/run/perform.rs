@@ -7,6 +7,7 @@ use super::guard;
 use super::link;
 use super::lock;
 use super::outcome::Outcome;
+use super::roll::Turn;
 use super::watch::{Event, Watch};
 use super::{Options, Setup, Stop};
 use crate::base::{Problem, Problems, clock, problem::Kind};
@@ -16,12 +17,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use tokio::sync::Semaphore;
 
-/// Applies every node's operations in order, nodes in parallel, and checks each node that was reached.
+/// Applies the operations of these nodes in order, nodes in parallel, and checks each.
 ///
-/// One node's failure never stops another node's work. Outcomes come in the order of the catalogue.
-pub async fn perform(
+/// One node's failure never stops another node's work. Returns when all have ended.
+pub(super) async fn together(
     setup: &Arc<Setup>,
-    gathered: Gathered,
+    turns: Vec<Turn>,
     options: &Arc<Options>,
     watch: &Arc<dyn Watch>,
     stop: &Stop,
@@ -29,17 +30,15 @@ pub async fn perform(
     let gate = Arc::new(Semaphore::new(options.parallel.max(1)));
     let mut outcomes = Vec::new();
     let mut tasks = Vec::new();
-    for ((node, ready), plan) in gathered.nodes.into_iter().zip(gathered.plan.nodes) {
+    for (ready, plan) in turns {
         let (setup, options, watch) = (setup.clone(), options.clone(), watch.clone());
         let (gate, stop) = (gate.clone(), stop.clone());
-        let name = node.clone();
+        let name = ready.node.clone();
         let task = tokio::spawn(async move {
-            let outcome = match ready {
-                Ok(ready) => {
-                    let _turn = gate.acquire().await;
-                    one(&setup, ready, &plan, &options, &*watch, &stop).await
-                }
-                Err(outcome) => outcome,
+            let node = ready.node.clone();
+            let outcome = {
+                let _turn = gate.acquire().await;
+                one(&setup, ready, &plan, &options, &*watch, &stop).await
             };
             // Told at once: who waits for another node must not seem to be at work.
             watch.event(&Event::Finished { node: &node, outcome: &outcome });

@@ -6,12 +6,17 @@
 pub mod ask;
 pub mod brief;
 pub mod hosts;
+pub mod locks;
+pub mod names;
+pub mod origin;
 pub mod output;
 pub mod paint;
 pub mod pick;
 pub mod plan;
 pub mod problem;
 pub mod progress;
+pub mod replies;
+pub mod runs;
 pub mod table;
 pub mod text;
 pub mod watch;

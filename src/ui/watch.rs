@@ -49,7 +49,12 @@ impl Watch for Screen {
             Event::Starting { node, operation, of } => {
                 progress.phase(node, &format!("{}/{of} {}", operation.id, operation.title));
             }
-            Event::Ended { .. } => {}
+            Event::Ended { .. } | Event::Applying { .. } => {}
+            Event::Batch { batch, of, begins, .. } => {
+                if *begins && *of > 1 {
+                    progress.title(&format!("applying batch {batch} of {of}"));
+                }
+            }
             Event::Finished { node, outcome } => progress.finished(node, ending(outcome)),
         }
     }

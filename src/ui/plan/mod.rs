@@ -94,8 +94,8 @@ fn operations(plan: &Plan) -> impl Iterator<Item = &Operation> {
     plan.nodes.iter().flat_map(|node| &node.operations)
 }
 
-/// `<lead>a, b, c (3 nodes)`, broken between names.
-fn wrapped(lead: &str, nodes: &[&str], paint: Paint) -> String {
+/// Renders `<lead>a, b, c (3 nodes)`, broken between names.
+pub fn wrapped(lead: &str, nodes: &[&str], paint: Paint) -> String {
     let mut words: Vec<String> = nodes.iter().take(NAMES).map(|name| format!("{},", text::clean(name))).collect();
     if let Some(last) = words.last_mut() {
         last.pop();

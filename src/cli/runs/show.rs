@@ -1,0 +1,34 @@
+//! `suil runs show`.
+
+use super::{NAMES, runs, takes};
+use crate::base::{Problem, clock};
+use crate::cli::{Context, Outcome};
+use crate::ui::{self, Exit, Paint};
+
+/// Show what a run did: its plan, what became of each operation, how each node ended
+#[derive(clap::Args, Debug)]
+#[command(after_help = NAMES)]
+pub struct Args {
+    /// Which run
+    #[arg(value_name = "RUN", default_value = "latest", allow_hyphen_values = true)]
+    run: String,
+    /// Show only this node; a glob takes all nodes that match
+    #[arg(short, long = "node", value_name = "NODE", num_args = 1..)]
+    nodes: Vec<String>,
+}
+
+pub fn run(args: Args, context: &Context) -> Outcome {
+    let runs = runs(context)?;
+    let run = runs.find(&args.run)?;
+    let mut story = run.story()?;
+    if !args.nodes.is_empty() {
+        story.only(takes(&args.nodes));
+        if story.nodes.is_empty() {
+            let what = format!("run `{}` had no node `{}`", run.id, args.nodes.join("`, `"));
+            return Err(Problem::new(what).help(format!("`suil runs show {}` lists its nodes", run.id)).into());
+        }
+    }
+    let text = || ui::runs::show(&story, clock::now() - run.started(), Paint::ON);
+    ui::show(context.output, text, || story.to_plain(run))?;
+    Ok(Exit::Done)
+}
