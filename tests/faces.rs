@@ -7,6 +7,8 @@
 
 #[path = "faces/documented.rs"]
 mod documented;
+#[path = "faces/exits.rs"]
+mod exits;
 #[path = "cli/room.rs"]
 #[allow(dead_code, reason = "others need the rest")]
 mod room;

@@ -10,7 +10,7 @@ use crate::ui::{self, Exit, Paint};
 #[command(after_help = NAMES)]
 pub struct Args {
     /// Which run
-    #[arg(value_name = "RUN", default_value = "latest", allow_hyphen_values = true)]
+    #[arg(value_name = "RUN", default_value = "latest", allow_negative_numbers = true)]
     run: String,
     /// Show only this node; a glob takes all nodes that match
     #[arg(short, long = "node", value_name = "NODE", num_args = 1..)]
