@@ -15,6 +15,7 @@ mod fault;
 mod init;
 mod keys;
 mod load;
+mod man;
 mod modules;
 mod nodes;
 mod open;
@@ -53,7 +54,7 @@ use std::process::ExitCode;
     propagate_version = true,
     disable_help_subcommand = true,
     max_term_width = 100,
-    after_help = "Run `suil` alone to pick roles from a list and apply them. `suil init DIR` makes a workspace to start from."
+    after_help = man::notes()
 )]
 pub struct Cli {
     /// Use this workspace instead of the one found by walking up from here
@@ -87,6 +88,7 @@ enum Command {
     Test(test::Args),
     Schema(schema::Args),
     Completions(completions::Args),
+    Man(man::Args),
 }
 
 /// What a command gives back: an exit code, or every problem of the stage that failed.
@@ -153,6 +155,7 @@ fn run(cli: Cli) -> Exit {
         Some(Command::Test(args)) => test::run(args, &context),
         Some(Command::Schema(args)) => schema::run(args, &context),
         Some(Command::Completions(args)) => completions::run(args),
+        Some(Command::Man(args)) => man::run(args, &context),
     };
     outcome.unwrap_or_else(|problems| ui::fail(&problems, &Mask::new()))
 }
