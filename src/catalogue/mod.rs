@@ -12,6 +12,7 @@ mod explain;
 mod files;
 mod glob;
 mod hierarchy;
+pub mod impact;
 mod inventory;
 mod keys;
 mod list;

@@ -6,10 +6,12 @@ mod apply;
 mod completions;
 mod config;
 mod decrypt;
+mod diff;
 mod encrypt;
 mod explain;
 mod facts;
 mod fault;
+mod impact;
 mod init;
 mod keys;
 mod load;
@@ -62,6 +64,7 @@ enum Command {
     Config(config::Args),
     Facts(facts::Args),
     Explain(explain::Args),
+    Diff(diff::Args),
     Nodes(nodes::Args),
     Roles(roles::Args),
     Modules(modules::Args),
@@ -113,6 +116,7 @@ fn run(cli: Cli) -> Exit {
         Some(Command::Config(args)) => config::run(args, &context),
         Some(Command::Facts(args)) => facts::run(args, &context),
         Some(Command::Explain(args)) => explain::run(args, &context),
+        Some(Command::Diff(args)) => diff::run(args, &context),
         Some(Command::Nodes(args)) => nodes::run(args, &context),
         Some(Command::Roles(args)) => roles::run(args, &context),
         Some(Command::Modules(args)) => modules::run(args, &context),

@@ -1,7 +1,7 @@
 //! A plan as people read it: per node its operations with their diffs. Nodes with equal plans stand together, so
 //! that fifty of them can be read.
 
-mod content;
+pub(super) mod content;
 
 use super::Paint;
 use super::text::{self, count};
@@ -95,7 +95,7 @@ fn operations(plan: &Plan) -> impl Iterator<Item = &Operation> {
 }
 
 /// `<lead>a, b, c (3 nodes)`, broken between names.
-fn wrapped(lead: &str, nodes: &[&str], paint: Paint) -> String {
+pub(super) fn wrapped(lead: &str, nodes: &[&str], paint: Paint) -> String {
     let mut words: Vec<String> = nodes.iter().take(NAMES).map(|name| format!("{},", text::clean(name))).collect();
     if let Some(last) = words.last_mut() {
         last.pop();
@@ -162,7 +162,7 @@ fn one(lines: usize, op: &Operation, mask: &Mask, paint: Paint) -> String {
 }
 
 /// `mode  0600 → 0644`.
-fn values(attribute: &Attribute, names: usize, mask: &Mask, paint: Paint) -> String {
+pub(super) fn values(attribute: &Attribute, names: usize, mask: &Mask, paint: Paint) -> String {
     let show = |text: &str| text::clean(&mask.apply(text));
     let name = show(&attribute.name);
     let gap = " ".repeat(names.saturating_sub(text::width(&name)) + 2);
