@@ -9,16 +9,20 @@ pub use value::{Difference, What};
 
 use super::build::Catalogue;
 use super::entry::Entry;
+use super::pattern::Pattern;
 use super::select::{Selection, select};
+use super::validate::names;
 use super::workspace::Workspace;
 use crate::base::{Problems, Result};
 use crate::data::Vault;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Two revisions of a workspace and the entries of the same nodes in both.
 pub struct Both {
     pub before: Catalogue,
     pub after: Catalogue,
+    /// The files of OS layers that differ: nobody knows which of them a node reads that was never probed.
+    os: Vec<String>,
 }
 
 /// What a change does to the data of one node.
@@ -31,6 +35,8 @@ pub struct Impact<'a> {
     pub after: Option<&'a Entry>,
     /// In the order of the data.
     pub values: Vec<Difference>,
+    /// Files of OS layers that differ, where the node was never probed and may read any of them.
+    pub unseen: &'a [String],
 }
 
 impl Both {
@@ -44,6 +50,7 @@ impl Both {
             (Err(problems), Err(_)) => return Err((problems, Problems::new())),
             (now, then) => now.into_iter().chain(then).flatten().map(|(name, _)| name).collect::<BTreeSet<_>>(),
         };
+        let os = os_layers(before, after);
         let build = |workspace: &Workspace, warnings| {
             let there: BTreeSet<&str> = workspace.node_names().collect();
             let names = chosen.iter().filter(|name| there.contains(name.as_str()));
@@ -54,7 +61,7 @@ impl Both {
         let (before, mut wrong_before) = build(before, Vec::new());
         wrong_before.retain(|problem| !wrong_after.contains(problem));
         match wrong_after.is_empty() && wrong_before.is_empty() {
-            true => Ok(Both { before, after }),
+            true => Ok(Both { before, after, os }),
             false => Err((wrong_after, wrong_before)),
         }
     }
@@ -78,16 +85,24 @@ impl Both {
                 (Some(before), Some(after)) => differences(before, after, vault),
                 _ => Vec::new(),
             };
-            Some(Impact { node: first.to_string(), before, after, values })
+            let unseen = match after.is_some_and(|entry| entry.provisional) && before.is_some() {
+                true => self.os.as_slice(),
+                false => &[],
+            };
+            Some(Impact { node: first.to_string(), before, after, values, unseen })
         })
     }
 }
 
 impl Impact<'_> {
-    /// True where the node is new, gone, of another role, with other modules or told something else.
+    /// True where the node is new, gone, of another role, with other modules or told something else, as far as that is
+    /// known.
     pub fn is_any(&self) -> bool {
         let (Some(before), Some(after)) = (self.before, self.after) else { return true };
-        before.role != after.role || before.modules != after.modules || !self.values.is_empty()
+        before.role != after.role
+            || before.modules != after.modules
+            || !self.values.is_empty()
+            || !self.unseen.is_empty()
     }
 
     /// The modules that are on the node in both revisions.
@@ -107,6 +122,23 @@ impl Impact<'_> {
 
 fn modules(entry: Option<&Entry>) -> &[String] {
     entry.map(|entry| &*entry.modules).unwrap_or_default()
+}
+
+/// The files of OS layers that are not the same in both, by their paths.
+fn os_layers(before: &Workspace, after: &Workspace) -> Vec<String> {
+    let read = |workspace: &Workspace| {
+        let patterns: Vec<&Pattern> = workspace.hierarchy().patterns.iter().filter(|p| p.is_os()).collect();
+        let mut files = workspace.data_files().unwrap_or_default();
+        files.retain(|path| patterns.iter().any(|pattern| names(pattern, path).is_some()));
+        files.into_iter().map(|path| (workspace.data_file(&path), path)).map(|(text, path)| (path, text)).collect()
+    };
+    let (old, new): (BTreeMap<String, _>, BTreeMap<String, _>) = (read(before), read(after));
+    let order =
+        |workspace: &Workspace| workspace.hierarchy().patterns.iter().map(|p| p.text.clone()).collect::<Vec<_>>();
+    let moved = order(before) != order(after);
+    let paths: BTreeSet<&String> = old.keys().chain(new.keys()).collect();
+    let differs = |path: &&String| moved || old.get(*path) != new.get(*path);
+    paths.into_iter().filter(differs).map(|path| format!("data/{path}")).collect()
 }
 
 /// What differs in the connection settings and in the slices of the modules that the node has now.

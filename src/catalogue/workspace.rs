@@ -140,6 +140,21 @@ impl Workspace {
         Ok(self.roles.get().into_iter().flat_map(|roles| roles.names.iter().map(String::as_str)))
     }
 
+    /// Every data file that is not hidden, by its path below `data/`, in the order of the paths.
+    ///
+    /// # Errors
+    /// A folder that is there and cannot be read.
+    pub fn data_files(&self) -> Result<Vec<String>, Problem> {
+        let mut files = Vec::new();
+        below(&*self.tree, "", 0, &mut files)?;
+        Ok(files)
+    }
+
+    /// The text of a data file, by its path below `data/`.
+    pub(super) fn data_file(&self, path: &str) -> Option<Vec<u8>> {
+        self.tree.read(&format!("data/{path}")).ok()
+    }
+
     /// A layer by its path below `data/`.
     pub(super) fn layer(&self, path: &str, kind: Kind) -> Result<Option<Arc<Layer>>> {
         self.files.layer(&format!("data/{path}"), kind, &self.library)
@@ -240,6 +255,23 @@ impl Workspace {
     pub fn probe(&self, node: &str) -> Result<Probe, Problem> {
         self.cards.probe(self, node)
     }
+}
+
+fn below(tree: &dyn Tree, folder: &str, depth: usize, files: &mut Vec<String>) -> Result<(), Problem> {
+    if depth > 32 {
+        return Ok(());
+    }
+    let path = if folder.is_empty() { "data".to_owned() } else { format!("data/{folder}") };
+    let entries = tree.entries(&path).map_err(|error| Problem::io("read the folder", &tree.shown(&path), &error))?;
+    for (name, is_folder) in entries.into_iter().filter(|(name, _)| !name.starts_with('.')) {
+        let path = if folder.is_empty() { name } else { format!("{folder}/{name}") };
+        if is_folder {
+            below(tree, &path, depth + 1, files)?;
+        } else if path.ends_with(".yaml") {
+            files.push(path);
+        }
+    }
+    Ok(())
 }
 
 fn path_of(pattern: &Pattern, name: &str) -> String {

@@ -32,7 +32,7 @@ pub fn run(args: Args, context: &Context) -> Outcome {
     let to = args.to.as_deref().map(|name| Past::open(&loaded, &repository, name)).transpose()?;
     let from = Past::open(&loaded, &repository, &args.revision)?;
     let after = to.as_ref().map_or(loaded.version(), Past::version);
-    let comparison = Comparison::new(&loaded, from.version(), after, &args.selection.of_nodes())?;
+    let comparison = Comparison::new(&loaded, from.version(), after, &args.selection.of_nodes(&loaded)?)?;
     ui::warn(&comparison.both.after.warnings, &loaded.mask);
     let nodes = comparison.impacts(&|name| args.selection.has_module(name));
     let text = || ui::impact::render(&nodes, comparison.both.count(), &loaded.vault, Paint::ON);

@@ -168,6 +168,7 @@ impl<'a> Comparison<'a> {
             modules_after: modules(impact.modules_after()),
             code: code.iter().filter(|code| only(&code.module)).map(|code| (*code).clone()).collect(),
             values: values.cloned().collect(),
+            unseen: impact.unseen.to_vec(),
             resources: found,
         };
         node.is_any().then_some(node)

@@ -31,7 +31,7 @@ pub use fault::guard;
 pub use selection::Selection;
 pub use settings::Settings;
 
-use crate::base::{Mask, Problems};
+use crate::base::{Mask, Plain, Problems, problem};
 use crate::ui::{self, Exit, Output};
 use clap::{Parser, Subcommand};
 use std::path::PathBuf;
@@ -109,7 +109,8 @@ pub fn main() -> ExitCode {
 }
 
 fn run(cli: Cli) -> Exit {
-    let context = Context { workspace: cli.workspace, output: cli.output.unwrap_or_default() };
+    let output = cli.output.unwrap_or_default();
+    let context = Context { workspace: cli.workspace, output };
     let outcome = match cli.command {
         None => apply::pick(&context),
         Some(Command::Apply(args)) => apply::run(args, &context),
@@ -128,5 +129,15 @@ fn run(cli: Cli) -> Exit {
         Some(Command::Schema(args)) => schema::run(args, &context),
         Some(Command::Completions(args)) => completions::run(args),
     };
-    outcome.unwrap_or_else(|problems| ui::fail(&problems, &Mask::new()))
+    outcome.unwrap_or_else(|problems| {
+        let nothing = !problems.is_empty() && problems.iter().all(|problem| problem.kind == problem::Kind::Nothing);
+        if nothing && output != Output::Text {
+            // Who reads the answer by a program finds the form of an answer.
+            let none = || Plain::from_iter([("version", Plain::Int(1)), ("nodes", Plain::List(Vec::new()))]);
+            if let Err(failed) = ui::show(output, String::new, none) {
+                return ui::fail(&[failed], &Mask::new());
+            }
+        }
+        ui::fail(&problems, &Mask::new())
+    })
 }

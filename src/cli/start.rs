@@ -34,7 +34,7 @@ impl Start {
     /// All problems of the data, of the selection and of `deployment`.
     pub fn new(context: &Context, selection: &Selection, parallel: u16, force: bool) -> Result<Start, Problems> {
         let loaded = context.load()?;
-        let catalogue = Catalogue::build(&loaded.workspace, &selection.of_nodes())?;
+        let catalogue = Catalogue::build(&loaded.workspace, &selection.of_nodes(&loaded)?)?;
         selection.check_modules(catalogue.entries.iter().flat_map(|e| e.modules.iter().map(|m| &**m)))?;
         let problems = catalogue.check_deployments();
         if !problems.is_empty() {

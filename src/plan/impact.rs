@@ -28,6 +28,8 @@ pub struct NodeImpact {
     /// The modules of the node whose files differ.
     pub code: Vec<Code>,
     pub values: Vec<Difference>,
+    /// Files of OS layers that differ, where the node was never probed and may read any of them.
+    pub unseen: Vec<String>,
     /// Per module what differs, or why that is not known.
     pub resources: Vec<(String, std::result::Result<Vec<Changed>, Unknown>)>,
 }
@@ -40,6 +42,7 @@ impl NodeImpact {
             || self.modules_before != self.modules_after
             || !self.code.is_empty()
             || !self.values.is_empty()
+            || !self.unseen.is_empty()
             || !self.resources.is_empty()
     }
 }

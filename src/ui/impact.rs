@@ -101,6 +101,11 @@ impl Page<'_> {
         for value in &node.values {
             out.push_str(&self.value(value));
         }
+        if !node.unseen.is_empty() {
+            let words = "? the node was never probed, and may read an OS layer that differs:";
+            let files = node.unseen.iter().map(|path| format!("      {}\n", self.show(path))).collect::<String>();
+            out.push_str(&format!("  {}\n{}", self.paint.quiet(words), files));
+        }
         for (module, found) in &node.resources {
             match found {
                 Ok(changed) => changed.iter().for_each(|changed| out.push_str(&self.resource(changed))),

@@ -111,8 +111,8 @@ impl Repository {
         }
         let names = ask(&["for-each-ref", "--format=%(refname:short)"]);
         match nearest(name, names.lines().chain(["HEAD"])) {
-            Some(near) => problem.help(format!("did you mean `{near}`?")),
-            None => problem.help("`git log --oneline` lists commits, `git branch --all` lists branches"),
+            Some(near) if !name.contains(['~', '^', '@', ':']) => problem.help(format!("did you mean `{near}`?")),
+            _ => problem.help("`git log --oneline` lists commits, `git branch --all` lists branches"),
         }
     }
 

@@ -7,7 +7,7 @@ use crate::data::{Value, Vault};
 use crate::resource::Verb;
 
 impl NodeImpact {
-    /// `{node, change, role, modules, code, values, resources, unknown}`. Secrets stand as their digests, or as
+    /// `{node, change, role, modules, code, values, resources, unseen, unknown}`. Secrets stand as their digests, or as
     /// `secret (no key)`; contents stand as their digests.
     pub fn to_plain(&self, vault: &Vault) -> Plain {
         let pair = |before: Plain, after: Plain| Plain::from_iter([("before", before), ("after", after)]);
@@ -22,6 +22,7 @@ impl NodeImpact {
             ("code", self.code.iter().map(code).collect()),
             ("values", self.values.iter().map(|difference| value(difference, vault)).collect()),
             ("resources", known.map(|changed| resource(changed, vault)).collect()),
+            ("unseen", names(&self.unseen)),
             ("unknown", unknown.map(|(module, why)| reason(module, why, vault)).collect()),
         ])
     }
