@@ -250,7 +250,7 @@ impl Unknown {
             Unknown::Sealed => "a secret that no key opens".to_owned(),
             Unknown::Broken { before, problems } => {
                 let what = problems.first().map(|problem| problem.what.as_str()).unwrap_or_default();
-                format!("{}: {what}", if *before { "it was broken before" } else { "it is broken" })
+                format!("{}: {what}", if *before { "the module was broken" } else { "the module is broken" })
             }
         }
     }
