@@ -4,9 +4,8 @@ use super::files::{Layer, is_absent};
 use super::hierarchy::Hierarchy;
 use super::hook::Hooks;
 use super::keep::Keep;
-use crate::base::{FileId, Place, Problem, Problems, Result, file, nearest::nearest};
-use crate::data::{Tagged, Value, load};
-use std::path::Path;
+use crate::base::{FileId, Place, Problem, Problems, Result, nearest::nearest};
+use crate::data::{Tagged, Tree, Value, load};
 use std::sync::Arc;
 
 /// The file that makes a folder a workspace.
@@ -18,19 +17,20 @@ pub struct Common {
 }
 
 impl Common {
-    pub fn read(root: &Path) -> Result<Common> {
-        let bytes = file::read(&root.join(COMMON)).map_err(|error| match is_absent(&error) {
-            true => Problem::new(format!("`{COMMON}` does not exist"))
+    pub fn read(tree: &dyn Tree) -> Result<Common> {
+        let shown = tree.shown(COMMON);
+        let bytes = tree.read(COMMON).map_err(|error| match is_absent(&error) {
+            true => Problem::new(format!("`{}` does not exist", shown.display()))
                 .help("stand in a workspace, name one with `--workspace DIR`, or make one with `suil init`"),
-            false => Problem::io("read", Path::new(COMMON), &error),
+            false => Problem::io("read", &shown, &error),
         })?;
-        match load(Path::new(COMMON), &bytes)? {
+        match load(&shown, &bytes)? {
             Some(file) if file.is_map() => Ok(Common { file }),
             Some(file) => Err(Problem::new(format!("`{COMMON}` holds something else than a mapping"))
                 .at(file.place)
                 .expected("expected `deployment` and `hierarchy`")
                 .into()),
-            None => Ok(Common { file: Tagged::map(Default::default(), Place::start(FileId::new(COMMON, ""))) }),
+            None => Ok(Common { file: Tagged::map(Default::default(), Place::start(FileId::new(shown, ""))) }),
         }
     }
 

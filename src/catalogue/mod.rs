@@ -13,6 +13,7 @@ mod files;
 mod glob;
 mod hierarchy;
 mod hook;
+pub mod impact;
 mod inventory;
 mod keep;
 mod keys;

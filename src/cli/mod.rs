@@ -7,11 +7,13 @@ mod complete;
 mod completions;
 mod config;
 mod decrypt;
+mod diff;
 mod encrypt;
 mod explain;
 mod facts;
 mod failed;
 mod fault;
+mod impact;
 mod init;
 mod keys;
 mod load;
@@ -39,7 +41,7 @@ pub use fault::guard;
 pub use selection::Selection;
 pub use settings::Settings;
 
-use crate::base::{Mask, Problems};
+use crate::base::{Mask, Plain, Problems, problem};
 use crate::ui::{self, Exit, Output};
 use clap::{Parser, Subcommand};
 use std::ffi::OsString;
@@ -76,6 +78,7 @@ enum Command {
     Config(config::Args),
     Facts(facts::Args),
     Explain(explain::Args),
+    Diff(diff::Args),
     Nodes(nodes::Args),
     Roles(roles::Args),
     Modules(modules::Args),
@@ -133,7 +136,8 @@ pub fn main() -> ExitCode {
 }
 
 fn run(cli: Cli) -> Exit {
-    let context = Context { workspace: cli.workspace, output: cli.output.unwrap_or_default() };
+    let output = cli.output.unwrap_or_default();
+    let context = Context { workspace: cli.workspace, output };
     let outcome = match cli.command {
         None => apply::pick(&context),
         Some(Command::Apply(args)) => apply::run(args, &context),
@@ -143,6 +147,7 @@ fn run(cli: Cli) -> Exit {
         Some(Command::Config(args)) => config::run(args, &context),
         Some(Command::Facts(args)) => facts::run(args, &context),
         Some(Command::Explain(args)) => explain::run(args, &context),
+        Some(Command::Diff(args)) => diff::run(args, &context),
         Some(Command::Nodes(args)) => nodes::run(args, &context),
         Some(Command::Roles(args)) => roles::run(args, &context),
         Some(Command::Modules(args)) => modules::run(args, &context),
@@ -157,5 +162,15 @@ fn run(cli: Cli) -> Exit {
         Some(Command::Completions(args)) => completions::run(args),
         Some(Command::Man(args)) => man::run(args, &context),
     };
-    outcome.unwrap_or_else(|problems| ui::fail(&problems, &Mask::new()))
+    outcome.unwrap_or_else(|problems| {
+        let nothing = !problems.is_empty() && problems.iter().all(|problem| problem.kind == problem::Kind::Nothing);
+        if nothing && output != Output::Text {
+            // Who reads the answer by a program finds the form of an answer.
+            let none = || Plain::from_iter([("version", Plain::Int(1)), ("nodes", Plain::List(Vec::new()))]);
+            if let Err(failed) = ui::show(output, String::new, none) {
+                return ui::fail(&[failed], &Mask::new());
+            }
+        }
+        ui::fail(&problems, &Mask::new())
+    })
 }

@@ -5,6 +5,7 @@
 
 pub mod check;
 pub mod conflict;
+pub mod impact;
 pub mod intent;
 pub mod json;
 pub mod order;

@@ -1,7 +1,7 @@
 //! A plan as people read it: per node its operations with their diffs. Nodes with equal plans stand together, so
 //! that fifty of them can be read.
 
-mod content;
+pub(super) mod content;
 mod roll;
 
 use super::Paint;
@@ -182,7 +182,7 @@ fn below(lines: usize, op: &Operation, mask: &Mask, paint: Paint) -> String {
 }
 
 /// `mode  0600 → 0644`.
-fn values(attribute: &Attribute, names: usize, mask: &Mask, paint: Paint) -> String {
+pub(super) fn values(attribute: &Attribute, names: usize, mask: &Mask, paint: Paint) -> String {
     let show = |text: &str| text::clean(&mask.apply(text));
     let name = show(&attribute.name);
     let gap = " ".repeat(names.saturating_sub(text::width(&name)) + 2);
