@@ -19,6 +19,7 @@ mod open;
 mod rekey;
 mod roles;
 mod schema;
+mod secrets;
 mod selection;
 mod settings;
 mod start;
@@ -70,6 +71,7 @@ enum Command {
     Encrypt(encrypt::Args),
     Decrypt(decrypt::Args),
     Rekey(rekey::Args),
+    Secrets(secrets::Args),
     Init(init::Args),
     Test(test::Args),
     Schema(schema::Args),
@@ -122,6 +124,7 @@ fn run(cli: Cli) -> Exit {
         Some(Command::Encrypt(args)) => encrypt::run(args, &context),
         Some(Command::Decrypt(args)) => decrypt::run(args, &context),
         Some(Command::Rekey(args)) => rekey::run(args, &context),
+        Some(Command::Secrets(args)) => secrets::run(args, &context),
         Some(Command::Init(args)) => init::run(args, &context),
         Some(Command::Test(args)) => test::run(args, &context),
         Some(Command::Schema(args)) => schema::run(args, &context),
