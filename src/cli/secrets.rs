@@ -5,8 +5,8 @@ use crate::base::problem;
 use crate::base::{Plain, Problem, Problems, file};
 use crate::catalogue::{Catalogue, Workspace};
 use crate::data::secret::{self, Keys, Recipients};
-use crate::data::spots;
-use crate::data::yaml::spot::{Reading, Secret, Spot};
+use crate::data::yaml::spot::{Secret, Spot};
+use crate::data::yaml::spots;
 use crate::ui::text::count;
 use crate::ui::{self, Exit, Paint, Table};
 use clap::Subcommand;
@@ -98,7 +98,7 @@ fn all(workspace: &Workspace) -> Result<Vec<Spot>, Problems> {
         if !source.read && !bytes.windows(5).any(|five| five == b"!ENC[") {
             continue;
         }
-        match spots(&source.shown, &bytes, Reading::Data) {
+        match spots(&source.shown, &bytes) {
             Ok(spots) => found.extend(spots),
             Err(more) => problems.extend(more),
         }

@@ -17,4 +17,4 @@ pub use secret::{Keys, Plaintext, Recipients, Vault};
 pub use tagged::{Member, Strategy, Tag, Tagged};
 pub use trace::{Step, trace};
 pub use value::{Cipher, Entry, Kind, Lookup, Map, Resolved, Scalar, Value};
-pub use yaml::{load, spots};
+pub use yaml::load;
