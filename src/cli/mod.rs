@@ -6,6 +6,8 @@ mod apply;
 mod completions;
 mod config;
 mod decrypt;
+mod edit;
+mod editor;
 mod encrypt;
 mod explain;
 mod facts;
@@ -16,6 +18,7 @@ mod load;
 mod modules;
 mod nodes;
 mod open;
+mod private;
 mod rekey;
 mod roles;
 mod schema;
@@ -70,6 +73,7 @@ enum Command {
     Validate(validate::Args),
     Encrypt(encrypt::Args),
     Decrypt(decrypt::Args),
+    Edit(edit::Args),
     Rekey(rekey::Args),
     Secrets(secrets::Args),
     Init(init::Args),
@@ -123,6 +127,7 @@ fn run(cli: Cli) -> Exit {
         Some(Command::Validate(args)) => validate::run(args, &context),
         Some(Command::Encrypt(args)) => encrypt::run(args, &context),
         Some(Command::Decrypt(args)) => decrypt::run(args, &context),
+        Some(Command::Edit(args)) => edit::run(args, &context),
         Some(Command::Rekey(args)) => rekey::run(args, &context),
         Some(Command::Secrets(args)) => secrets::run(args, &context),
         Some(Command::Init(args)) => init::run(args, &context),

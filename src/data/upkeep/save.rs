@@ -37,7 +37,7 @@ impl View {
     ///
     /// # Errors
     /// Everything that is wrong with it; no problem shows a line of it.
-    pub fn save(&self, edited: &str, recipients: &dyn Fn() -> Result<Recipients, Problem>) -> Result<Saved> {
+    pub fn save(&self, edited: &str, recipients: &dyn Fn() -> Result<Recipients>) -> Result<Saved> {
         let found = view_spots(&self.path, edited)?;
         let new: Vec<(&Spot, &Plaintext)> = found
             .iter()
