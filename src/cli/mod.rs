@@ -8,6 +8,8 @@ mod completions;
 mod config;
 mod decrypt;
 mod diff;
+mod edit;
+mod editor;
 mod encrypt;
 mod explain;
 mod facts;
@@ -22,6 +24,7 @@ mod modules;
 mod nodes;
 mod open;
 mod plan;
+mod private;
 mod rekey;
 mod report;
 mod roles;
@@ -29,6 +32,7 @@ mod rolling;
 mod run;
 mod runs;
 mod schema;
+mod secrets;
 mod selection;
 mod settings;
 mod start;
@@ -86,7 +90,9 @@ enum Command {
     Validate(validate::Args),
     Encrypt(encrypt::Args),
     Decrypt(decrypt::Args),
+    Edit(edit::Args),
     Rekey(rekey::Args),
+    Secrets(secrets::Args),
     Init(init::Args),
     Test(test::Args),
     Schema(schema::Args),
@@ -155,7 +161,9 @@ fn run(cli: Cli) -> Exit {
         Some(Command::Validate(args)) => validate::run(args, &context),
         Some(Command::Encrypt(args)) => encrypt::run(args, &context),
         Some(Command::Decrypt(args)) => decrypt::run(args, &context),
+        Some(Command::Edit(args)) => edit::run(args, &context),
         Some(Command::Rekey(args)) => rekey::run(args, &context),
+        Some(Command::Secrets(args)) => secrets::run(args, &context),
         Some(Command::Init(args)) => init::run(args, &context),
         Some(Command::Test(args)) => test::run(args, &context),
         Some(Command::Schema(args)) => schema::run(args, &context),
