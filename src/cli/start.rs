@@ -58,6 +58,8 @@ impl Start {
     pub fn reach(context: &Context, selection: &Selection, parallel: u16) -> Result<Start, Problems> {
         let loaded = context.load()?;
         let catalogue = Catalogue::reach(&loaded.workspace, &selection.of_nodes())?;
+        // A command may print what any module of these nodes brought there.
+        Catalogue::open_secrets(&loaded.workspace, &selection.of_nodes(), &loaded.vault);
         let problems = catalogue.check_deployments();
         if !problems.is_empty() {
             return Err(problems);

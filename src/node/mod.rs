@@ -12,6 +12,7 @@ mod channel;
 mod command;
 mod failure;
 mod guard;
+mod hand;
 pub mod hostkey;
 mod link;
 mod local;
@@ -35,6 +36,7 @@ mod upload;
 
 pub use access::{Access, Limits, Log, Sudo};
 pub use failure::{Failure, Reason};
+pub use hand::Hand;
 pub use hostkey::HostKey;
 pub use lock::Held;
 pub use pace::Pace;

@@ -25,7 +25,7 @@ pub use adhoc::{Errand, Reply, adhoc, targets};
 pub use gather::{Gathered, gather};
 pub use outcome::Outcome;
 pub use perform::leave;
-pub use prepare::{Prepared, prepare};
+pub use prepare::{Prepared, prepare, target};
 pub use record::{NodeRecord, Record};
 pub use roll::{Rolled, perform};
 pub use stop::Stop;
