@@ -11,7 +11,7 @@ mod answer;
 mod channel;
 mod command;
 mod failure;
-mod guard;
+pub mod guard;
 mod hand;
 pub mod hostkey;
 mod link;
@@ -36,6 +36,7 @@ mod upload;
 
 pub use access::{Access, Limits, Log, Sudo};
 pub use failure::{Failure, Reason};
+pub use guard::{Keep, Regained};
 pub use hand::Hand;
 pub use hostkey::HostKey;
 pub use lock::Held;
