@@ -8,6 +8,8 @@ pub mod scalar;
 pub mod secret;
 pub mod tagged;
 pub mod trace;
+pub mod tree;
+pub mod upkeep;
 pub mod value;
 pub mod yaml;
 
@@ -15,5 +17,6 @@ pub use merge::{merge, same};
 pub use secret::{Keys, Plaintext, Recipients, Vault};
 pub use tagged::{Member, Strategy, Tag, Tagged};
 pub use trace::{Step, trace};
+pub use tree::Tree;
 pub use value::{Cipher, Entry, Kind, Lookup, Map, Resolved, Scalar, Value};
 pub use yaml::load;
