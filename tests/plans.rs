@@ -371,8 +371,25 @@ fn a_fact_counts_where_an_operation_comes_from_it() {
     let ran = refused(&room, &["node/motd` on node `here.example.com` is not as when planned"]);
     assert!(!ran.stderr.contains("app.conf"), "only what moved is named: {}", ran.stderr);
     room.spoil("motd", "welcome\n");
+    // The same would be written over it, but it is not what the diff showed.
+    room.spoil("app.conf", "workers = 9\n");
+    refused(&room, &["node/app.conf` on node `here.example.com` is not as when planned"]);
+    room.spoil("app.conf", "workers = 4\n");
     apply(&room, 0);
     assert_eq!(room.there("app.conf"), "workers = 5\n");
+}
+
+#[test]
+fn a_content_that_no_diff_shows_counts_too() {
+    let room = Room::new(&["app"]);
+    room.module("app", "", "def resources(config):\n    return [file(\"@/large\", content = \"x\" * 4000000)]\n");
+    room.spoil("large", &"y".repeat(4_000_000));
+    let ran = plan(&room, &[]);
+    assert!(!ran.stdout.contains("+xxx") && !ran.stdout.contains("-yyy"));
+    room.spoil("large", &"z".repeat(4_000_000));
+    refused(&room, &["node/large` on node `here.example.com` is not as when planned"]);
+    room.spoil("large", &"y".repeat(4_000_000));
+    apply(&room, 0);
 }
 
 #[test]
