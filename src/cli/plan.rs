@@ -36,11 +36,14 @@ pub struct Args {
     /// Exit 2 where something differs
     #[arg(long)]
     detailed_exitcode: bool,
+    /// Write a report of the plan: `junit=FILE` or `markdown=FILE`; may be given several times
+    #[arg(long = "report", value_name = "FORM=FILE", value_parser = super::report::parse)]
+    reports: Vec<super::report::Report>,
 }
 
 /// Runs the dry run.
 pub fn run(args: Args, context: &Context) -> Outcome {
-    let Args { selection, rolling, out, force, parallel, detailed_exitcode } = args;
+    let Args { selection, rolling, out, force, parallel, detailed_exitcode, reports } = args;
     let args = apply::Args {
         selection,
         rolling,
@@ -48,6 +51,7 @@ pub fn run(args: Args, context: &Context) -> Outcome {
         force,
         parallel,
         detailed_exitcode,
+        reports,
         dry_run: true,
         ..Default::default()
     };
