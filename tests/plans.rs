@@ -501,6 +501,39 @@ fn one_stale_node_stops_the_change_of_all() {
     assert_eq!(room.there(NODE), "none");
 }
 
+/// Of the nodes that a plan names, only the one that went is told.
+#[test]
+fn a_node_that_goes_takes_no_other_with_it() {
+    let room = three();
+    room.suil(&["plan", "--node", NODE, "open.example.com", "--out", "plan.json"]).expect(0);
+    fs::remove_file(room.path().join("data/nodes/open.example.com.yaml")).expect("a file");
+    let ran = refused(&room, &["node `open.example.com` is not in the workspace any more"]);
+    assert!(!ran.stderr.contains(&format!("`{NODE}`")), "{}", ran.stderr);
+}
+
+/// Nodes that no name and no role selects stand in the plan by their names.
+#[test]
+fn a_plan_of_what_a_change_affects() {
+    let room = three();
+    room.write("shut", "exec /bin/sh \"$@\"\n");
+    for args in [&["init", "-q"][..], &["add", "data", "modules"], &["commit", "-qm", "first"]] {
+        let mut git = std::process::Command::new("git");
+        git.args(["-c", "user.name=anna", "-c", "user.email=anna@example.com", "-c", "safe.directory=*"]);
+        assert!(git.args(args).current_dir(room.path()).status().expect("git runs").success());
+    }
+    let plan = |room: &Room, status| room.suil(&["plan", "--affected", "HEAD", "--out", "plan.json"]).expect(status);
+    let ran = plan(&room, 0);
+    assert!(ran.stderr.contains("nothing affected"), "{}", ran.stderr);
+    let ran = apply(&room, 0);
+    assert_eq!(ran.stdout, "Nothing to apply.\n");
+    room.data("other: {text: y}\n");
+    plan(&room, 0);
+    assert_eq!(file_of(&room)["selection"]["nodes"], json!([NODE]));
+    room.write("data/roles/demo.yaml", "modules: [other]\nother: {text: z}\n");
+    apply(&room, 0);
+    assert_eq!((room.there(NODE), room.there("open.example.com")), ("y".into(), "none".into()));
+}
+
 #[test]
 fn what_moved_on_many_nodes_is_told_once() {
     let room = three();

@@ -4,7 +4,7 @@ use super::rolling::Rolling;
 use super::start::{self, Start};
 use super::{Context, Outcome, Selection, apply};
 use crate::base::{Mask, Plain, Problem, Problems, clock, file, problem::Kind, shell};
-use crate::catalogue;
+use crate::catalogue::{self, Workspace};
 use crate::plan::saved::{Chosen, Made, OWN, Saved, moved};
 use crate::run::saved::{self, Connections};
 use crate::run::{Gathered, Prepared};
@@ -102,13 +102,23 @@ pub fn open(path: &Path, context: &Context) -> Result<Applied, Problems> {
         return Ok(applied);
     }
     let workspace = context.open()?;
-    let chosen = &applied.saved.chosen;
-    let selection = catalogue::Selection { roles: chosen.roles.clone(), nodes: chosen.nodes.clone() };
-    // A role or a node that is not there any more selects nothing.
-    let selected: BTreeSet<String> = catalogue::selected(&workspace, &selection).unwrap_or_default();
+    let selected = selected(&workspace, &applied.saved.chosen);
     let exists = |node: &str| workspace.node_names().any(|name| name == node);
     applied.stale(moved::nodes(&applied.saved, &selected, &exists))?;
     Ok(applied)
+}
+
+/// The nodes that a plan's selection means today. Each role and each node that it names is looked for alone: one that
+/// is not there any more selects nothing, and takes no other with it.
+fn selected(workspace: &Workspace, chosen: &Chosen) -> BTreeSet<String> {
+    let alone = |names: &[String]| -> Vec<Vec<String>> {
+        if names.is_empty() { vec![Vec::new()] } else { names.iter().map(|name| vec![name.clone()]).collect() }
+    };
+    let nodes = alone(&chosen.nodes);
+    let pairs =
+        alone(&chosen.roles).into_iter().flat_map(|roles| nodes.iter().map(move |n| (roles.clone(), n.clone())));
+    let selections = pairs.map(|(roles, nodes)| catalogue::Selection { roles, nodes });
+    selections.filter_map(|selection| catalogue::selected(workspace, &selection).ok()).flatten().collect()
 }
 
 impl Applied {
