@@ -32,9 +32,8 @@ suil_locked=
 suil_job=
 suil_watch=
 suil_failed=
-suil_kept=0
-suil_restore=
-suil_again=
+suil_armed=
+suil_taken=
 
 # Ends however the session ends: end of input, a signal, an error.
 suil_leave() {
@@ -45,46 +44,19 @@ suil_leave() {
 	fi
 	[ -z "$suil_watch" ] || kill "$suil_watch" 2>/dev/null
 	# The channel is gone while operations that may have cut it are not yet proven.
-	[ -z "$suil_restore$suil_again" ] || (suil_undo) </dev/null >/dev/null 2>&1
+	if [ -n "$suil_armed" ]; then
+		if (suil_undo) </dev/null >/dev/null 2>&1; then suil_line=back; else suil_line=not; fi
+		# The next session tells it, and removes what is left.
+		rm -f -- "$suil_folder"/kept-*
+		[ "$suil_own" != 0 ] || ! printf '%s\n' "$suil_line" >"$suil_folder/taken" || suil_folder=
+	fi
 	eval "$suil_staged"
-	[ -z "$suil_locked" ] || rm -rf -- "$suil_locked"
+	! suil_owns || rm -rf -- "$suil_locked"
 	[ -z "$suil_folder" ] || rm -rf -- "$suil_folder"
 	exit 0
 }
 trap suil_leave EXIT
 trap 'exit 0' HUP INT TERM PIPE
-
-# suil_keep_path PATH QUOTED: keeps what is at PATH, so that suil_undo brings it back. QUOTED is PATH as sh would write it.
-suil_keep_path() {
-	suil_kept=$((suil_kept + 1))
-	if [ -e "$1" ] || [ -L "$1" ]; then
-		cp -pP -- "$1" "$suil_folder/kept-$suil_kept" || return 1
-		suil_line="cp -pP -- \"\$suil_folder/kept-$suil_kept\" $2.suil-undo && mv -f -- $2.suil-undo $2"
-	else
-		suil_line="rm -f -- $2"
-	fi
-	suil_restore="$suil_line
-$suil_restore"
-	suil_guard
-}
-
-# suil_keep_script TEXT: what suil_undo runs once the files are as they were: reload what reads them.
-suil_keep_script() {
-	suil_again="$suil_again
-$1"
-	suil_guard
-}
-
-suil_undo() {
-	eval "$suil_restore"
-	eval "$suil_again"
-}
-
-# suil_settled: the access is proven, nothing is undone any more.
-suil_settled() {
-	suil_restore=
-	suil_again=
-}
 
 # suil_take SIZE: copies exactly SIZE bytes of stdin to stdout, never a byte more.
 suil_take() {
@@ -181,6 +153,13 @@ suil_start() {
 			exit 0
 		fi
 		suil_token=$2 suil_text=$3
+		if [ "$1" = job ] && [ -n "$suil_locked" ] && ! suil_owns; then
+			eval "$suil_staged"
+			suil_by='somebody who has not said who'
+			{ IFS= read -r suil_by; } 2>/dev/null <"$suil_folder/unlocked"
+			printf '@@ERR %s\n%s\n@@END %s unlocked\n' "$2" "$suil_by" "$2"
+			exit 0
+		fi
 		if [ "$1" = job ]; then
 			(
 				unset suil_nonce suil_token
@@ -292,11 +271,11 @@ suil_settle() {
 }
 
 # suil_lock TOKEN WHO: takes the lock of the node, or says who holds it. The lock is a folder, since that is made in one
-# step; `owner` in it names a process by its number and its start.
+# step; `owner` in it names a process by its number and its start, then WHO, then the private folder of the session.
 suil_lock() {
 	suil_open "$1"
 	if suil_hold "$2"; then
-		suil_guard
+		suil_guard 100
 		suil_shut "$1" 0
 	else
 		printf '%s\n' "$suil_who"
@@ -304,8 +283,8 @@ suil_lock() {
 	fi
 }
 
-suil_hold() {
-	[ -z "$suil_locked" ] || return 0
+# suil_locus: sets suil_place to where the lock of the node is.
+suil_locus() {
 	suil_place=/run/suil.lock
 	if [ "$suil_own" != 0 ] || [ ! -w /run ]; then
 		# Root's lock is the node's; another user's is that user's own.
@@ -314,12 +293,27 @@ suil_hold() {
 		done
 		suil_place=$suil_base/suil-$suil_own.lock
 	fi
+}
+
+# suil_owns: true while the lock is this session's: somebody may have taken it away.
+suil_owns() {
+	suil_line=
+	{ IFS= read -r suil_line; } 2>/dev/null <"$suil_locked/owner"
+	[ "$suil_line" = "$$ $suil_mine" ]
+}
+
+# suil_claim WHO: makes the lock, where there is none.
+suil_claim() {
+	mkdir -m 700 "$suil_place" 2>/dev/null || return 1
+	suil_locked=$suil_place
+	printf '%s %s\n%s\n%s\n' "$$" "$suil_mine" "$1" "$suil_folder" >"$suil_place/owner"
+}
+
+suil_hold() {
+	[ -z "$suil_locked" ] || return 0
+	suil_locus
 	for suil_wait in 1 1 0; do
-		if mkdir -m 700 "$suil_place" 2>/dev/null; then
-			suil_locked=$suil_place
-			printf '%s %s\n%s\n' "$$" "$suil_mine" "$1" >"$suil_place/owner"
-			return 0
-		fi
+		! suil_claim "$1" || return 0
 		suil_pid='' suil_then='' suil_who='somebody who has not said who'
 		{ read -r suil_pid suil_then && IFS= read -r suil_who; } 2>/dev/null <"$suil_place/owner"
 		if [ -n "$suil_pid" ] && suil_process "$suil_pid" && [ "$suil_since" = "$suil_then" ]; then
@@ -332,12 +326,10 @@ suil_hold() {
 			sleep 1
 		fi
 	done
-	mkdir -m 700 "$suil_place" 2>/dev/null || return 1
-	suil_locked=$suil_place
-	printf '%s %s\n%s\n' "$$" "$suil_mine" "$1" >"$suil_place/owner"
+	suil_claim "$1"
 }
 
-# suil_break OWNER: removes a lock that nobody holds. Whoever took it in the meantime gets it back.
+# suil_break OWNER: removes the lock that OWNER has. Whoever took it in the meantime gets it back.
 suil_break() {
 	mv "$suil_place" "$suil_folder/lock" 2>/dev/null || return 0
 	suil_line=' '
@@ -348,17 +340,19 @@ suil_break() {
 	rm -rf -- "$suil_folder/lock"
 }
 
-# Ends a session that changes its node and has heard nothing for 100 seconds: its network is gone, and sshd may not
-# notice for hours.
+# suil_guard SECONDS: ends a session that changes its node and has heard nothing for so long: its network is gone, and
+# sshd may not notice for hours.
 suil_guard() {
-	[ -z "$suil_watch" ] || return 0
+	[ -z "$suil_watch" ] || [ "$suil_patience" != "$1" ] || return 0
+	[ -z "$suil_watch" ] || kill "$suil_watch" 2>/dev/null
+	suil_patience=$1
 	: >"$suil_folder/alive"
 	(
 		suil_nap=
 		trap 'kill $suil_nap 2>/dev/null; exit 0' TERM
 		while [ -e "$suil_folder/alive" ] || [ -e "$suil_folder/busy" ]; do
 			rm -f -- "$suil_folder/alive"
-			sleep 100 &
+			sleep "$suil_patience" &
 			suil_nap=$!
 			wait "$suil_nap"
 		done
@@ -387,6 +381,10 @@ suil_sweep() {
 		[ -f "$suil_old/owner" ] || continue
 		# The job of a session that was killed may still be at work, with its uploads.
 		if suil_lives "$suil_old/owner" || suil_lives "$suil_old/job"; then continue; fi
+		if { IFS= read -r suil_line; } 2>/dev/null <"$suil_old/taken"; then
+			suil_taken="${suil_taken}taken $suil_line ${suil_old##*/suil-}
+"
+		fi
 		# shellcheck disable=SC1091
 		[ ! -f "$suil_old/staged" ] || . "$suil_old/staged"
 		rm -rf -- "$suil_old"
@@ -402,7 +400,7 @@ fi
 suil_sweep
 
 printf '@@BEGIN %s.0\n' "$suil_nonce"
-printf 'acts-as %s\nuser %s\nshell %s\n' "$suil_own" "$suil_login" "$suil_shell"
+printf 'acts-as %s\nuser %s\nshell %s\n%s' "$suil_own" "$suil_login" "$suil_shell" "$suil_taken"
 for suil_file in /etc/os-release /usr/lib/os-release; do
 	[ -r "$suil_file" ] || continue
 	printf 'os-release %s\n' "$suil_file"
@@ -436,7 +434,7 @@ while read -r suil_verb suil_size suil_token; do
 		;;
 	ping) [ -z "$suil_watch" ] || : >"$suil_folder/alive" ;;
 	quit)
-		suil_settled
+		suil_armed=
 		exit 0
 		;;
 	*)

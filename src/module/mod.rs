@@ -7,6 +7,8 @@ mod collector;
 mod config;
 mod difference;
 mod files;
+mod influence;
+mod origin;
 mod schema;
 mod signature;
 mod star;
@@ -18,6 +20,8 @@ pub use collector::{Collector, Language};
 pub use config::{Config, Header, Private, Reveal, Revealed};
 pub use difference::{Difference, differences};
 pub use files::{Files, Stock};
+pub use influence::{Effect, Influence, Influences};
+pub use origin::{Line, Makings, Origin, Step, Way};
 pub use star::Queued;
 
 use crate::base::{Place, Plain, Problem, Problems, Result, nearest::nearest};
@@ -25,6 +29,7 @@ use crate::data::Value;
 use crate::resource::{Content, Resource};
 use schema::Schema;
 use star::{Answer, Program, Texts, Wanted};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, OnceLock};
 
 /// Makes a resource of a kind, its name and its attributes.
@@ -46,7 +51,7 @@ struct Inner {
     schema: OnceLock<Result<Option<Arc<Schema>>>>,
     program: OnceLock<Result<Option<Arc<Program>>>>,
     templates: OnceLock<template::Templates>,
-    signature: OnceLock<Result<String, Problem>>,
+    contents: OnceLock<Result<signature::Contents, Problem>>,
 }
 
 impl Module {
@@ -65,7 +70,7 @@ impl Module {
             schema: OnceLock::new(),
             program: OnceLock::new(),
             templates: OnceLock::new(),
-            signature: OnceLock::new(),
+            contents: OnceLock::new(),
         };
         Module { inner: Arc::new(inner) }
     }
@@ -163,7 +168,7 @@ impl Module {
     /// # Errors
     /// What the module's code, a template or an attribute of a resource is wrong about.
     pub fn resources(&self, config: &Arc<Config>) -> Result<Vec<Arc<dyn Resource>>> {
-        match self.call("resources", config, &[], Wanted::Resources)? {
+        match self.call("resources", config, &[], Wanted::Resources, false)? {
             Some(star::Called { answer: Answer::Resources(list), .. }) => Ok(list),
             _ => Ok(Vec::new()),
         }
@@ -187,7 +192,7 @@ impl Module {
     /// As [`Module::resources`].
     pub fn deploy(&self, config: &Arc<Config>, facts: &Plain, force: bool) -> Result<Vec<Queued>> {
         let given = [facts.clone(), Plain::Bool(force)];
-        Ok(self.call("deploy", config, &given, Wanted::Plain)?.map(|called| called.queued).unwrap_or_default())
+        Ok(self.call("deploy", config, &given, Wanted::Plain, false)?.map(|called| called.queued).unwrap_or_default())
     }
 
     /// The problems that `check()` finds; empty where all is well.
@@ -215,7 +220,30 @@ impl Module {
     /// # Errors
     /// A file of the module cannot be read.
     pub fn signature(&self) -> Result<String, Problem> {
-        self.inner.signature.get_or_init(|| signature::signature(&*self.inner.files)).clone()
+        self.contents().map(signature::signature)
+    }
+
+    /// The files that decide what the module does and that are not the same in `other`, by their paths.
+    ///
+    /// # Errors
+    /// A file of one of the two cannot be read.
+    pub fn differing(&self, other: &Module) -> Result<Vec<String>, Problem> {
+        let (own, others) = (self.contents()?, other.contents()?);
+        let paths: BTreeSet<&String> = own.keys().chain(others.keys()).collect();
+        Ok(paths.into_iter().filter(|path| own.get(*path) != others.get(*path)).cloned().collect())
+    }
+
+    fn contents(&self) -> Result<&signature::Contents, Problem> {
+        self.inner.contents.get_or_init(|| signature::contents(&*self.inner.files)).as_ref().map_err(Problem::clone)
+    }
+
+    /// Path in the module and SHA-256 of every file that the signature counts.
+    ///
+    /// # Errors
+    /// A file of the module cannot be read.
+    pub fn digests(&self) -> Result<BTreeMap<String, String>, Problem> {
+        let contents = self.contents()?;
+        Ok(contents.iter().map(|(path, (_, sha256))| (path.clone(), sha256.clone())).collect())
     }
 
     /// The module's own collector, where it has one.
@@ -227,7 +255,7 @@ impl Module {
     }
 
     fn plain(&self, function: &str, config: &Arc<Config>, more: &[Plain]) -> Result<Plain> {
-        match self.call(function, config, more, Wanted::Plain)? {
+        match self.call(function, config, more, Wanted::Plain, false)? {
             Some(star::Called { answer: Answer::Plain(plain), .. }) => Ok(plain),
             _ => Ok(Plain::Null),
         }
@@ -244,13 +272,14 @@ impl Module {
         config: &Arc<Config>,
         more: &[Plain],
         wanted: Wanted,
+        told: bool,
     ) -> Result<Option<star::Called>> {
         let Some(program) = self.inner.program()? else { return Ok(None) };
         if !config.revealed {
             let text = format!("module `{}`: the secrets of its config are not revealed", self.inner.name);
             return Err(Problem::new(text).help("set `SUIL_AGE_KEY` or `SUIL_AGE_KEY_FILE`").into());
         }
-        star::call(&self.inner, &program, function, config, more, wanted)
+        star::call(&self.inner, &program, function, config, more, wanted, told)
     }
 }
 

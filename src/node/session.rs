@@ -6,7 +6,7 @@ use super::login::{login, transport};
 use super::probe::{Greeting, Probe};
 use super::program::{self, Nonces};
 use super::reading::Reading;
-use super::{Access, Failure, Pace, Reason, Target, failure, pace, upload};
+use super::{Access, Failure, Pace, Reason, Regained, Target, failure, pace, upload};
 use crate::base::Problem;
 use crate::resource::Action;
 use std::time::Duration;
@@ -22,6 +22,10 @@ pub struct Session {
     greeting: Greeting,
     /// A request was sent whose answer was not read to its end.
     unread: bool,
+    /// The node has the program of the guard.
+    pub(super) guarded: bool,
+    /// What could cut the access is kept and not proven yet.
+    pub(super) armed: bool,
 }
 
 /// Writes the text of a job, given the token of its answer.
@@ -54,7 +58,17 @@ impl Session {
         asked: bool,
     ) -> Session {
         let (target, access) = (target.clone(), access.clone());
-        Session { target, access, channel, nonces, count: asked.into(), greeting, unread: asked }
+        Session {
+            target,
+            access,
+            channel,
+            nonces,
+            count: asked.into(),
+            greeting,
+            unread: asked,
+            guarded: false,
+            armed: false,
+        }
     }
 
     /// Connects to a node and becomes root there where that is wanted. A refusal of a busy server is tried again.
@@ -96,30 +110,24 @@ impl Session {
         self.greeting.probe(&self.target.node)
     }
 
-    /// Holds the lock of the node, so that nobody else changes it meanwhile. `who` says in one line who holds it,
-    /// from where, since when and why. It is let go when the session ends, however it ends; one that is left over
-    /// from a session that is gone counts for nothing.
-    ///
-    /// # Errors
-    /// Somebody else holds it: [`crate::base::problem::Kind::Refused`], with what they said about themselves.
-    pub async fn lock(&mut self, who: &str) -> Result<(), Failure> {
-        let title = "taking the lock";
-        self.ready(title)?;
-        self.send_job("do", |token| format!("suil_lock {token} {}", program::word(&who.replace('\n', " ")))).await;
-        let (raw, _) = self.answer(title, Duration::from_secs(30), &[]).await?;
-        let words = self.masked(&raw.stdout);
-        if raw.status == "0" {
-            self.channel.keep_alive();
-            return Ok(());
-        }
-        let what = format!("node `{}` is being changed by somebody else: {}", self.target.node, words.trim());
-        let help = format!("wait until that run ends, then `suil apply --node {}`", self.target.node);
-        let problem = Problem::new(what).help(help).kind(crate::base::problem::Kind::Refused);
-        Err(Failure::new(&self.target, Reason::Locked, problem))
-    }
-
     pub fn node(&self) -> &str {
         &self.target.node
+    }
+
+    /// The address that was connected to.
+    pub fn host(&self) -> &str {
+        &self.target.host
+    }
+
+    /// The name of its private folder, by which the node knows it later.
+    pub(super) fn name(&self) -> &str {
+        &self.nonces.name
+    }
+
+    /// What the session `name` did about the access when it ended by itself, where this one was the first to come after.
+    pub(super) fn took_back(&self, name: &str) -> Option<Regained> {
+        let (taken, _) = self.greeting.taken.iter().find(|(_, known)| known == name)?;
+        Some(if *taken { Regained::Taken } else { Regained::Partly })
     }
 
     /// The user that logged in.
@@ -142,6 +150,9 @@ impl Session {
         }
         let text = format!("{}{}", upload::arguments(&names), action.script);
         let raw = self.job("job", &text, title, limit).await?;
+        if raw.status == "unlocked" {
+            return Err(self.unlocked(title, &self.masked(&raw.stderr)));
+        }
         if raw.status == "upload" {
             let words = self.masked(&raw.stderr);
             let what = format!("node `{}`: {title}: {}", self.target.node, words.trim());

@@ -3,10 +3,11 @@
 use super::bystander;
 use super::facts::{Folder, Recorded};
 use super::gather::{Gathered, Ready};
-use super::guard;
+use super::guard::{self, Shut};
 use super::link;
-use super::lock;
 use super::outcome::Outcome;
+use super::roll::Turn;
+use super::turn;
 use super::watch::{Event, Watch};
 use super::{Options, Setup, Stop};
 use crate::base::{Problem, Problems, clock, problem::Kind};
@@ -16,30 +17,29 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use tokio::sync::Semaphore;
 
-/// Applies every node's operations in order, nodes in parallel, and checks each node that was reached.
+/// Applies the operations of these nodes in order, nodes in parallel, and checks each.
 ///
-/// One node's failure never stops another node's work. Outcomes come in the order of the catalogue.
-pub async fn perform(
+/// One node's failure never stops another node's work. Returns when all have ended. `waited` as for [`turn::take`].
+pub(super) async fn together(
     setup: &Arc<Setup>,
-    gathered: Gathered,
+    turns: Vec<Turn>,
     options: &Arc<Options>,
     watch: &Arc<dyn Watch>,
     stop: &Stop,
+    waited: bool,
 ) -> Vec<(String, Outcome)> {
     let gate = Arc::new(Semaphore::new(options.parallel.max(1)));
     let mut outcomes = Vec::new();
     let mut tasks = Vec::new();
-    for ((node, ready), plan) in gathered.nodes.into_iter().zip(gathered.plan.nodes) {
+    for (ready, plan) in turns {
         let (setup, options, watch) = (setup.clone(), options.clone(), watch.clone());
         let (gate, stop) = (gate.clone(), stop.clone());
-        let name = node.clone();
+        let name = ready.node.clone();
         let task = tokio::spawn(async move {
-            let outcome = match ready {
-                Ok(ready) => {
-                    let _turn = gate.acquire().await;
-                    one(&setup, ready, &plan, &options, &*watch, &stop).await
-                }
-                Err(outcome) => outcome,
+            let node = ready.node.clone();
+            let outcome = {
+                let _turn = gate.acquire().await;
+                one(&setup, ready, &plan, &options, &*watch, &stop, waited).await
             };
             // Told at once: who waits for another node must not seem to be at work.
             watch.event(&Event::Finished { node: &node, outcome: &outcome });
@@ -88,15 +88,16 @@ async fn one(
     options: &Options,
     watch: &dyn Watch,
     stop: &Stop,
+    waited: bool,
 ) -> Outcome {
     let planned = plan.operations.len();
     let mut performed = 0;
     let mut debts = debts(&ready);
-    if planned > 0
-        && let Err(failure) = lock::take(&mut ready, options, watch, stop).await
-    {
-        ready.session.close().await;
-        return Outcome::NotReached { problems: vec![*failure.problem] };
+    if planned > 0 {
+        ready = match turn::take(setup, ready, plan, options, watch, stop, waited).await {
+            Ok(ready) => ready,
+            Err(outcome) => return outcome,
+        };
     }
     for operation in &plan.operations {
         if stop.asked() {
@@ -120,7 +121,8 @@ async fn one(
                 performed += 1;
                 debts.entry(operation.module.clone()).or_default().remove(&operation.resource);
                 if let Err(failure) = guard::release(&mut ready, operation, plan).await {
-                    return Outcome::InDoubt { performed, planned, problem: *failure.problem };
+                    let shut = guard::lost(&mut ready, operation, planned, &failure, watch).await;
+                    return Outcome::InDoubt { performed, planned, problem: shut.problem };
                 }
             }
             Err(Broken::Failed(problem)) => {
@@ -157,7 +159,7 @@ async fn step(
 ) -> Result<(), Broken> {
     let started = clock::instant();
     let ended = tokio::select! {
-        ended = guarded(ready, operation, options) => Some(ended),
+        ended = guarded(ready, operation, options, planned, watch) => Some(ended),
         () = stop.demanded() => None,
     };
     let seconds = started.elapsed().as_secs_f64();
@@ -165,33 +167,29 @@ async fn step(
         watch.event(&Event::Ended { node: &ready.node, operation, seconds, problem, output });
     };
     match ended {
-        Some(Ok(outcome)) if outcome.status == 0 => {
-            let proven = if operation.guards_access { guard::prove(ready, operation, planned).await } else { Ok(()) };
-            let report = proven.as_ref().err().map(|problem| problem.what.as_str());
-            watch.event(&Event::Ended {
-                node: &ready.node,
-                operation,
-                seconds,
-                problem: report,
-                output: said(&outcome).trim(),
-            });
-            proven.map_err(|problem| Broken::Failed(Box::new(problem)))
+        Some((Err(failure), Some(shut))) if failure.reason == Reason::Lost => {
+            report(Some(&shut.problem.what), "");
+            Err(broken(shut))
         }
-        Some(Ok(outcome)) => {
+        Some((Ok(outcome), shut)) if outcome.status == 0 => {
+            report(shut.as_ref().map(|shut| shut.problem.what.as_str()), said(&outcome).trim());
+            shut.map_or(Ok(()), |shut| Err(broken(shut)))
+        }
+        Some((Ok(outcome), shut)) => {
             let problem = refused(&ready.node, operation, planned, &outcome);
             report(Some(&problem.what), &said(&outcome));
-            Err(Broken::Failed(Box::new(problem)))
+            Err(also(problem, shut))
         }
-        Some(Err(Failure { reason, mut problem })) => {
+        Some((Err(Failure { reason, mut problem }), shut)) => {
             if matches!(reason, Reason::Local | Reason::Limit) {
                 // The node was reached: it is not how to reach it that is wrong.
                 problem.place = operation.place.or(problem.place);
             }
             report(Some(&problem.what), "");
-            Err(match reason {
-                Reason::Lost => Broken::Lost(problem),
-                _ => Broken::Failed(problem),
-            })
+            match reason {
+                Reason::Lost => Err(Broken::Lost(problem)),
+                _ => Err(also(*problem, shut)),
+            }
         }
         None => {
             let problem = Problem::new(format!(
@@ -205,12 +203,46 @@ async fn step(
     }
 }
 
-/// Performs an operation; what one that could cut the access changes is kept before.
-async fn guarded(ready: &mut Ready, operation: &Operation, options: &Options) -> Result<crate::node::Outcome, Failure> {
-    if operation.guards_access {
-        guard::keep(ready, operation).await?;
+/// Performs an operation; what one that could cut the access changes is kept before, and the access is proven after,
+/// whether it ended well or not: a daemon that does not start any more is lost as well.
+async fn guarded(
+    ready: &mut Ready,
+    operation: &Operation,
+    options: &Options,
+    planned: usize,
+    watch: &dyn Watch,
+) -> (Result<crate::node::Outcome, Failure>, Option<Shut>) {
+    if operation.guards_access
+        && let Err(failure) = guard::keep(ready, operation).await
+    {
+        return (Err(failure), None);
     }
-    ready.session.perform(&operation.title, &operation.action, options.step_limit).await
+    let ended = ready.session.perform(&operation.title, &operation.action, options.step_limit).await;
+    let shut = match &ended {
+        Err(failure) if failure.reason == Reason::Lost && ready.session.armed() => {
+            Some(guard::lost(ready, operation, planned, failure, watch).await)
+        }
+        Err(failure) if matches!(failure.reason, Reason::Lost | Reason::Locked) => None,
+        _ if operation.guards_access => guard::prove(ready, operation, planned, watch).await.err(),
+        _ => None,
+    };
+    (ended, shut)
+}
+
+fn broken(shut: Shut) -> Broken {
+    match shut.in_doubt {
+        true => Broken::Lost(Box::new(shut.problem)),
+        false => Broken::Failed(Box::new(shut.problem)),
+    }
+}
+
+/// An operation that failed and shut suil out as well.
+fn also(problem: Problem, shut: Option<Shut>) -> Broken {
+    let Some(shut) = shut else { return Broken::Failed(Box::new(problem)) };
+    let notes =
+        std::iter::once(format!("and {}", shut.problem.what)).chain(shut.problem.notes.into_iter().map(|n| n.text));
+    let problem = notes.fold(problem, Problem::note);
+    broken(Shut { problem, in_doubt: shut.in_doubt })
 }
 
 /// All that an operation said: whom it waited for stands on stderr, whether it ended well or not.

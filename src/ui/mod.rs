@@ -6,17 +6,24 @@
 pub mod ask;
 pub mod brief;
 pub mod hosts;
+pub mod impact;
+pub mod locks;
+pub mod names;
+pub mod origin;
 pub mod output;
 pub mod paint;
 pub mod pick;
 pub mod plan;
 pub mod problem;
 pub mod progress;
+pub mod replies;
+pub mod report;
+pub mod runs;
 pub mod table;
 pub mod text;
 pub mod watch;
 
-pub use output::{Listing, Output, show};
+pub use output::{Listing, Output, document, show};
 pub use paint::Paint;
 pub use problem::{Exit, fail, warn};
 pub use progress::{Ending, Progress};

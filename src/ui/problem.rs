@@ -41,6 +41,7 @@ fn render_in(columns: usize, problem: &Problem, mask: &Mask, paint: Paint) -> St
     let mut out = String::new();
     let first = match problem.kind {
         Kind::Warning => paint.warning(&format!("suil: warning: {}", show(&problem.what))),
+        Kind::Nothing => paint.heading(&format!("suil: {}", show(&problem.what))),
         _ => paint.bad(&format!("suil: {}", show(&problem.what))),
     };
     line(&mut out, &first);
@@ -168,6 +169,7 @@ pub fn render_all(problems: &[Problem], mask: &Mask, paint: Paint) -> String {
 pub fn warn(problems: &[Problem], mask: &Mask) {
     if !problems.is_empty() {
         super::err(&render_all(problems, mask, Paint::ON));
+        super::output::keep(problems, mask);
     }
 }
 
@@ -175,6 +177,7 @@ pub fn warn(problems: &[Problem], mask: &Mask) {
 /// nothing.
 pub fn fail(problems: &[Problem], mask: &Mask) -> Exit {
     super::err(&render_all(problems, mask, Paint::ON));
+    super::output::keep(problems, mask);
     exit(problems)
 }
 
@@ -191,7 +194,7 @@ pub fn exit(problems: &[Problem]) -> Exit {
     problems
         .iter()
         .map(|p| match p.kind {
-            Kind::Warning => Exit::Done,
+            Kind::Warning | Kind::Nothing => Exit::Done,
             Kind::Failed => Exit::Failed,
             Kind::Refused => Exit::Refused,
             Kind::Usage => Exit::Usage,
