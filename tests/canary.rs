@@ -371,6 +371,57 @@ fn without_a_key_every_offline_command_shows_that_there_is_none() {
     run(&room, &["explain", NODE, "canary.quoted"]).expect(0);
 }
 
+/// An editor that waits for a sign; the view is looked for everywhere but in its private folder while it is open.
+#[test]
+fn no_plaintext_leaves_by_the_upkeep_of_secrets() {
+    let _alone = alone();
+    let mut room = nest("def resources(config):\n    return []\n");
+    let file = format!("data/nodes/{NODE}.yaml");
+    for form in ["text", "json", "yaml"] {
+        for args in [&["secrets"][..], &["secrets", "list", "--nodes"], &["rekey", "--dry-run"], &["rekey"]] {
+            run(&room, &[args, &["--output", form]].concat()).expect(0);
+        }
+    }
+    let folder = room.path().join("../upkeep");
+    fs::create_dir_all(folder.join("run")).expect("folders");
+    let folder = folder.canonicalize().expect("a folder");
+    let script = |name: &str, text: &str| {
+        let path = folder.join(name);
+        fs::write(&path, format!("#!/bin/sh\n{}\n", text.replace('@', &folder.display().to_string())))
+            .expect("a script");
+        fs::set_permissions(&path, std::os::unix::fs::PermissionsExt::from_mode(0o755)).expect("mode");
+        path.display().to_string()
+    };
+    room.set("XDG_RUNTIME_DIR", &folder.join("run").display().to_string());
+    for (name, text) in [
+        ("nothing", "true"),
+        ("failing", "exit 1"),
+        ("broken", "sed -i 's/quoted: /quoted: [/' \"$1\""),
+        ("misspelt", "sed -i 's/!SECRET/!SECERT/' \"$1\""),
+        ("commented", "sed -i 's/quoted:/# quoted:/' \"$1\""),
+        ("twice", "sed -i 's/short:/quoted:/' \"$1\""),
+        ("changed", "sed -i 's/quoted: !SECRET \"/&another /' \"$1\""),
+        ("moved", "sed -i 's/  short:/  # moved\\n  short:/' \"$1\""),
+    ] {
+        room.set("EDITOR", &script(name, text));
+        for form in ["text", "json"] {
+            run(&room, &["edit", &file, "--output", form]);
+        }
+        assert_eq!(files(&folder.join("run")), Vec::<std::path::PathBuf>::new(), "{name}");
+    }
+    let slow = "touch @/begun; while [ ! -e @/go ]; do sleep 0.05; done; sed -i 's/pem:/pem: /' \"$1\"";
+    room.set("EDITOR", &script("slow", slow));
+    let child = room.start(&["edit", &file]);
+    until("the editor has begun", || folder.join("begun").exists());
+    assert!(holds(&[folder.join("run")]), "the view has them");
+    processes();
+    sealed_folder(&room.path());
+    fs::write(folder.join("go"), "").expect("a sign");
+    look(&room, Ran::of(child.wait_with_output().expect("an end"))).expect(0);
+    assert_eq!(files(&folder.join("run")), Vec::<std::path::PathBuf>::new());
+    run(&room, &["config", "--node", NODE]).expect(0);
+}
+
 #[test]
 fn decrypt_prints_the_plaintext_and_nothing_else_does() {
     let _alone = alone();
