@@ -13,7 +13,7 @@ use crate::ui::{self, Exit, Paint};
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples: suil diff HEAD, suil diff main --role web, suil diff v1.2 v1.3")]
 pub struct Args {
-    /// The revision to compare with, by any name that git knows
+    /// The revision to compare with, by any name that git knows; `REV...` is where the branch of the working tree left REV
     #[arg(value_name = "REV")]
     revision: String,
     /// Compare this revision with it, instead of the working tree
@@ -29,13 +29,15 @@ pub struct Args {
 pub fn run(args: Args, context: &Context) -> Outcome {
     let loaded = context.load()?;
     let repository = Repository::find(loaded.workspace.root())?;
-    let to = args.to.as_deref().map(|name| Past::open(&loaded, &repository, name)).transpose()?;
-    let from = Past::open(&loaded, &repository, &args.revision)?;
+    let (from, to) = range(&args.revision, args.to.as_deref());
+    let from = Past::open(&loaded, &repository, &from)?;
+    let to = to.map(|name| Past::open(&loaded, &repository, &name)).transpose()?;
     let after = to.as_ref().map_or(loaded.version(), Past::version);
     let comparison = Comparison::new(&loaded, from.version(), after, &args.selection.of_nodes(&loaded)?)?;
     ui::warn(&comparison.both.after.warnings, &loaded.mask);
     let nodes = comparison.impacts(&|name| args.selection.has_module(name));
-    let text = || ui::impact::render(&nodes, comparison.both.count(), &loaded.vault, Paint::ON);
+    let revisions = comparison.revisions();
+    let text = || ui::impact::render(&nodes, comparison.both.count(), &revisions, &loaded.vault, Paint::ON);
     let value = || {
         let side = |past: Option<&Past>| {
             Plain::from_iter([
@@ -47,9 +49,24 @@ pub fn run(args: Args, context: &Context) -> Outcome {
             ("version", Plain::Int(1)),
             ("from", side(Some(&from))),
             ("to", side(to.as_ref())),
-            ("nodes", nodes.iter().map(|node| node.to_plain(&loaded.vault)).collect()),
+            ("nodes", nodes.iter().map(|node| node.to_plain(&revisions, &loaded.vault)).collect()),
         ])
     };
     ui::show(context.output, text, value).map_err(Problems::from)?;
+    let (now, then) = comparison.broken(&nodes);
+    ui::warn(&then, &loaded.mask);
+    if !now.is_empty() {
+        return Ok(ui::fail(&now, &loaded.mask));
+    }
     Ok(if args.detailed_exitcode && !nodes.is_empty() { Exit::Differences } else { Exit::Done })
+}
+
+/// The two ends, as git writes them: `A..B` compares the two, `A...B` compares `B` with where it left `A`.
+fn range(revision: &str, to: Option<&str>) -> (String, Option<String>) {
+    let head = |name: &str| if name.is_empty() { "HEAD".to_owned() } else { name.to_owned() };
+    match (revision.split_once("...").map(|(_, to)| to), revision.split_once(".."), to) {
+        (Some(end), _, None) if !end.is_empty() => (revision.to_owned(), Some(end.to_owned())),
+        (None, Some((from, end)), None) => (head(from), Some(head(end))),
+        _ => (revision.to_owned(), to.map(str::to_owned)),
+    }
 }

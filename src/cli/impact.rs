@@ -1,20 +1,20 @@
 //! Compares two revisions of the workspace, for `suil diff` and `--affected`.
 
 use super::load::Loaded;
-use crate::base::{Problem, Problems};
+use crate::base::{Problem, Problems, problem};
 use crate::catalogue::impact::{Both, Impact};
 use crate::catalogue::{Selection, Workspace};
 use crate::data::library::Origin;
 use crate::data::tree::{Repository, Tree};
 use crate::plan::Modules;
-use crate::plan::impact::{Code, NodeImpact, Side, resources};
+use crate::plan::impact::{Code, NodeImpact, Revisions, Side, Unknown, resources};
 use std::collections::BTreeMap;
 use std::num::NonZero;
 use std::sync::Arc;
 
 /// A workspace as a revision has it.
 pub struct Past {
-    /// As a person typed it.
+    /// As a person typed it, or would.
     pub name: String,
     pub commit: String,
     pub workspace: Workspace,
@@ -28,11 +28,11 @@ impl Past {
     /// There is no such revision, or what the whole workspace rests on is broken there.
     pub fn open(loaded: &Loaded, repository: &Repository, name: &str) -> Result<Past, Problems> {
         let revision = repository.revision(name)?;
-        let commit = revision.commit().to_owned();
+        let (name, commit) = (revision.name().to_owned(), revision.commit().to_owned());
         let tree: Arc<dyn Tree> = Arc::new(revision);
-        let workspace = loaded.workspace.beside(tree).map_err(|problems| told(problems, name))?;
+        let workspace = loaded.workspace.beside(tree).map_err(|problems| told(problems, &name))?;
         let modules = Modules::open(workspace.library());
-        Ok(Past { name: name.to_owned(), commit, workspace, modules })
+        Ok(Past { name, commit, workspace, modules })
     }
 }
 
@@ -172,6 +172,24 @@ impl<'a> Comparison<'a> {
             resources: found,
         };
         node.is_any().then_some(node)
+    }
+
+    pub fn revisions(&self) -> Revisions {
+        let name = |version: Version| version.name.map(str::to_owned);
+        Revisions { before: name(self.before), after: name(self.after) }
+    }
+
+    /// What is wrong with modules of these nodes now, and, to be warned of, what was wrong with them before.
+    pub fn broken(&self, nodes: &[NodeImpact]) -> (Problems, Problems) {
+        let (mut now, mut then) = (Problems::new(), Problems::new());
+        for why in nodes.iter().flat_map(|node| &node.resources).filter_map(|(_, found)| found.as_ref().err()) {
+            match why {
+                Unknown::Broken { before: false, problems } => now.extend(in_version(problems.clone(), self.after)),
+                Unknown::Broken { before: true, problems } => then.extend(in_version(problems.clone(), self.before)),
+                Unknown::Provisional | Unknown::Sealed => {}
+            }
+        }
+        (now, then.into_iter().map(|problem| problem.kind(problem::Kind::Warning)).collect())
     }
 
     /// The modules of a node whose resources may differ: by their code, by what they are told, or as they come and go.

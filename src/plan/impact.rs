@@ -14,6 +14,35 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use zeroize::Zeroizing;
 
+/// The names of the two that are compared; `None` for the working tree.
+#[derive(Clone, Debug, Default)]
+pub struct Revisions {
+    pub before: Option<String>,
+    pub after: Option<String>,
+}
+
+impl Revisions {
+    /// Where a value stood before. A file that is the same in both was read once, so that its own path may not say it.
+    pub fn before(&self, place: Place) -> String {
+        shown(place, self.before.as_deref())
+    }
+
+    /// Where a value stands after.
+    pub fn after(&self, place: Place) -> String {
+        shown(place, self.after.as_deref())
+    }
+}
+
+fn shown(place: Place, revision: Option<&str>) -> String {
+    let place = place.to_string();
+    match revision {
+        Some(name) if !place.starts_with("stock:") && !place.starts_with(&format!("{name}:")) => {
+            format!("{name}:{place}")
+        }
+        _ => place,
+    }
+}
+
 /// What a change does to one node.
 #[derive(Clone, Debug)]
 pub struct NodeImpact {
@@ -250,7 +279,7 @@ impl Unknown {
             Unknown::Sealed => "a secret that no key opens".to_owned(),
             Unknown::Broken { before, problems } => {
                 let what = problems.first().map(|problem| problem.what.as_str()).unwrap_or_default();
-                format!("{}: {what}", if *before { "it was broken before" } else { "it is broken" })
+                format!("{}: {what}", if *before { "the module was broken" } else { "the module is broken" })
             }
         }
     }

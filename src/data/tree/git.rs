@@ -64,12 +64,22 @@ impl Repository {
         }
     }
 
-    /// Opens a revision, by any name that git knows it by.
+    /// Opens a revision, by any name that git knows it by. `A...B` is where the histories of the two part, `B` being
+    /// `HEAD` where it is left out.
     ///
     /// # Errors
     /// It names no commit, or the workspace is not in it.
     pub fn revision(&self, name: &str) -> Result<Revision, Problem> {
-        let commit = self.commit(name)?;
+        let Some((one, other)) = name.split_once("...") else { return self.open(name, self.commit(name)?) };
+        let other = if other.is_empty() { "HEAD" } else { other };
+        let (a, b) = (self.commit(one)?, self.commit(other)?);
+        let base = self.ask(&["merge-base", &a, &b])?.map(text);
+        let base = base.map_err(|_| Problem::new(format!("`{one}` and `{other}` have no commit in common")))?;
+        let base = base.trim();
+        self.open(base.get(..12).unwrap_or(base), base.to_owned())
+    }
+
+    fn open(&self, name: &str, commit: String) -> Result<Revision, Problem> {
         let tree = match self.prefix.trim_end_matches('/') {
             "" => format!("{commit}^{{tree}}"),
             prefix => format!("{commit}:{prefix}"),
@@ -87,14 +97,21 @@ impl Repository {
 
     /// The id of the commit that a revision names.
     fn commit(&self, name: &str) -> Result<String, Problem> {
-        let spec = format!("{name}^{{commit}}");
+        let parse = |name: &str| {
+            let asked = self.ask(&["rev-parse", "--verify", "--quiet", "--end-of-options", name]);
+            asked.map(|asked| asked.map(|id| text(id).trim().to_owned()))
+        };
         let asked = match name.is_empty() || name.starts_with('-') || name.contains('\0') {
             true => {
                 Err("a revision is a branch, a tag, a commit, or one counted from there, as `HEAD~1` is".to_owned())
             }
-            false => self.ask(&["rev-parse", "--verify", "--quiet", "--end-of-options", &spec])?.map(text),
+            // In two steps: what stands behind `:/words` belongs to the words.
+            false => match parse(name)? {
+                Ok(id) => parse(&format!("{id}^{{commit}}"))?,
+                Err(words) => Err(words),
+            },
         };
-        asked.map(|id| id.trim().to_owned()).map_err(|words| self.unknown(name, &words))
+        asked.map_err(|words| self.unknown(name, &words))
     }
 
     fn unknown(&self, name: &str, words: &str) -> Problem {
@@ -166,7 +183,7 @@ fn said(what: &str, words: &str) -> Problem {
 }
 
 impl Revision {
-    /// The name that a person typed.
+    /// The name that a person typed, or would.
     pub fn name(&self) -> &str {
         &self.name
     }

@@ -1,6 +1,6 @@
 //! An impact as data: what `suil diff --output json` prints.
 
-use super::{Changed, Code, NodeImpact, Unknown};
+use super::{Changed, Code, NodeImpact, Revisions, Unknown};
 use crate::base::{Plain, digest};
 use crate::catalogue::impact::{Difference, What};
 use crate::data::{Value, Vault};
@@ -9,7 +9,7 @@ use crate::resource::Verb;
 impl NodeImpact {
     /// `{node, change, role, modules, code, values, resources, unseen, unknown}`. Secrets stand as their digests, or as
     /// `secret (no key)`; contents stand as their digests.
-    pub fn to_plain(&self, vault: &Vault) -> Plain {
+    pub fn to_plain(&self, revisions: &Revisions, vault: &Vault) -> Plain {
         let pair = |before: Plain, after: Plain| Plain::from_iter([("before", before), ("after", after)]);
         let names = |list: &[String]| list.iter().map(Plain::from).collect::<Plain>();
         let known = self.resources.iter().filter_map(|(_, found)| found.as_ref().ok()).flatten();
@@ -20,7 +20,7 @@ impl NodeImpact {
             ("role", pair(self.role_before.clone().into(), self.role_after.clone().into())),
             ("modules", pair(names(&self.modules_before), names(&self.modules_after))),
             ("code", self.code.iter().map(code).collect()),
-            ("values", self.values.iter().map(|difference| value(difference, vault)).collect()),
+            ("values", self.values.iter().map(|difference| value(difference, revisions, vault)).collect()),
             ("resources", known.map(|changed| resource(changed, vault)).collect()),
             ("unseen", names(&self.unseen)),
             ("unknown", unknown.map(|(module, why)| reason(module, why, vault)).collect()),
@@ -46,18 +46,17 @@ fn code(code: &Code) -> Plain {
     ])
 }
 
-fn value(difference: &Difference, vault: &Vault) -> Plain {
-    let side = |value: &Option<Value>| match value {
-        Some(value) => {
-            Plain::from_iter([("value", public(value, vault)), ("place", Plain::from(value.place.to_string()))])
-        }
-        None => Plain::Null,
+fn value(difference: &Difference, revisions: &Revisions, vault: &Vault) -> Plain {
+    let side = |value: &Value, place: String| {
+        Plain::from_iter([("value", public(value, vault)), ("place", Plain::from(place))])
     };
+    let before = difference.before.as_ref().map(|value| side(value, revisions.before(value.place)));
+    let after = difference.after.as_ref().map(|value| side(value, revisions.after(value.place)));
     Plain::from_iter([
         ("key", Plain::from(difference.path.join("."))),
         ("change", Plain::from(word(difference.what))),
-        ("before", side(&difference.before)),
-        ("after", side(&difference.after)),
+        ("before", Plain::from(before)),
+        ("after", Plain::from(after)),
     ])
 }
 
