@@ -47,7 +47,7 @@ suil_leave() {
 	# The channel is gone while operations that may have cut it are not yet proven.
 	[ -z "$suil_restore$suil_again" ] || (suil_undo) </dev/null >/dev/null 2>&1
 	eval "$suil_staged"
-	[ -z "$suil_locked" ] || rm -rf -- "$suil_locked"
+	! suil_owns || rm -rf -- "$suil_locked"
 	[ -z "$suil_folder" ] || rm -rf -- "$suil_folder"
 	exit 0
 }
@@ -181,6 +181,13 @@ suil_start() {
 			exit 0
 		fi
 		suil_token=$2 suil_text=$3
+		if [ "$1" = job ] && [ -n "$suil_locked" ] && ! suil_owns; then
+			eval "$suil_staged"
+			suil_by='somebody who has not said who'
+			{ IFS= read -r suil_by; } 2>/dev/null <"$suil_folder/unlocked"
+			printf '@@ERR %s\n%s\n@@END %s unlocked\n' "$2" "$suil_by" "$2"
+			exit 0
+		fi
 		if [ "$1" = job ]; then
 			(
 				unset suil_nonce suil_token
@@ -292,7 +299,7 @@ suil_settle() {
 }
 
 # suil_lock TOKEN WHO: takes the lock of the node, or says who holds it. The lock is a folder, since that is made in one
-# step; `owner` in it names a process by its number and its start.
+# step; `owner` in it names a process by its number and its start, then WHO, then the private folder of the session.
 suil_lock() {
 	suil_open "$1"
 	if suil_hold "$2"; then
@@ -304,8 +311,8 @@ suil_lock() {
 	fi
 }
 
-suil_hold() {
-	[ -z "$suil_locked" ] || return 0
+# suil_locus: sets suil_place to where the lock of the node is.
+suil_locus() {
 	suil_place=/run/suil.lock
 	if [ "$suil_own" != 0 ] || [ ! -w /run ]; then
 		# Root's lock is the node's; another user's is that user's own.
@@ -314,12 +321,27 @@ suil_hold() {
 		done
 		suil_place=$suil_base/suil-$suil_own.lock
 	fi
+}
+
+# suil_owns: true while the lock is this session's: somebody may have taken it away.
+suil_owns() {
+	suil_line=
+	{ IFS= read -r suil_line; } 2>/dev/null <"$suil_locked/owner"
+	[ "$suil_line" = "$$ $suil_mine" ]
+}
+
+# suil_claim WHO: makes the lock, where there is none.
+suil_claim() {
+	mkdir -m 700 "$suil_place" 2>/dev/null || return 1
+	suil_locked=$suil_place
+	printf '%s %s\n%s\n%s\n' "$$" "$suil_mine" "$1" "$suil_folder" >"$suil_place/owner"
+}
+
+suil_hold() {
+	[ -z "$suil_locked" ] || return 0
+	suil_locus
 	for suil_wait in 1 1 0; do
-		if mkdir -m 700 "$suil_place" 2>/dev/null; then
-			suil_locked=$suil_place
-			printf '%s %s\n%s\n' "$$" "$suil_mine" "$1" >"$suil_place/owner"
-			return 0
-		fi
+		! suil_claim "$1" || return 0
 		suil_pid='' suil_then='' suil_who='somebody who has not said who'
 		{ read -r suil_pid suil_then && IFS= read -r suil_who; } 2>/dev/null <"$suil_place/owner"
 		if [ -n "$suil_pid" ] && suil_process "$suil_pid" && [ "$suil_since" = "$suil_then" ]; then
@@ -332,12 +354,10 @@ suil_hold() {
 			sleep 1
 		fi
 	done
-	mkdir -m 700 "$suil_place" 2>/dev/null || return 1
-	suil_locked=$suil_place
-	printf '%s %s\n%s\n' "$$" "$suil_mine" "$1" >"$suil_place/owner"
+	suil_claim "$1"
 }
 
-# suil_break OWNER: removes a lock that nobody holds. Whoever took it in the meantime gets it back.
+# suil_break OWNER: removes the lock that OWNER has. Whoever took it in the meantime gets it back.
 suil_break() {
 	mv "$suil_place" "$suil_folder/lock" 2>/dev/null || return 0
 	suil_line=' '

@@ -11,6 +11,7 @@ pub mod place;
 pub mod plain;
 pub mod problem;
 pub mod shell;
+pub mod swap;
 
 pub use mask::Mask;
 pub use place::{FileId, Place};

@@ -1,7 +1,9 @@
-//! `data/common.yaml`: the hierarchy, the connection defaults, the recipients of secrets.
+//! `data/common.yaml`: the hierarchy, the connection defaults, the recipients of secrets, how long runs are kept.
 
 use super::files::{Layer, is_absent};
 use super::hierarchy::Hierarchy;
+use super::hook::Hooks;
+use super::keep::Keep;
 use crate::base::{FileId, Place, Problem, Problems, Result, nearest::nearest};
 use crate::data::{Tagged, Tree, Value, load};
 use std::sync::Arc;
@@ -36,6 +38,14 @@ impl Common {
         self.file.get(key)?.value.settle().ok().flatten()
     }
 
+    /// `runs`, or what counts without it.
+    pub fn keep(&self) -> Result<Keep> {
+        match self.file.get("runs") {
+            Some(member) => member.value.settle()?.map_or(Ok(Keep::default()), |value| Keep::read(&value)),
+            None => Ok(Keep::default()),
+        }
+    }
+
     pub fn hierarchy(&self) -> Result<Hierarchy> {
         match self.file.get("hierarchy") {
             Some(member) => match member.value.settle()? {
@@ -44,6 +54,11 @@ impl Common {
             },
             None => Err(self.no_hierarchy().into()),
         }
+    }
+
+    /// The hooks of all roles that name none of their own.
+    pub fn hooks(&self) -> Result<Hooks> {
+        Hooks::read(&self.file, Hooks::default())
     }
 
     fn no_hierarchy(&self) -> Problem {
@@ -65,7 +80,7 @@ impl Common {
     }
 
     pub fn warnings(&self) -> Problems {
-        const KNOWN: [&str; 3] = ["deployment", "hierarchy", "recipients"];
+        const KNOWN: [&str; 6] = ["deployment", "hierarchy", "recipients", "runs", "before_batch", "after_batch"];
         let mut warnings = Problems::new();
         for (key, member) in self.file.members() {
             if KNOWN.contains(&&*key) {
@@ -73,7 +88,7 @@ impl Common {
             }
             let warning = Problem::warning(format!("the key `{key}` of `{COMMON}` reaches no node"))
                 .at(member.key)
-                .expected("expected one of `deployment`, `hierarchy`, `recipients`");
+                .expected(format!("expected one of `{}`", KNOWN.join("`, `")));
             warnings.push(match nearest(&key, KNOWN) {
                 Some(near) => warning.help(format!("did you mean `{near}`?")),
                 None => warning.help("a layer of the `hierarchy`, `all.yaml` say, reaches every node"),

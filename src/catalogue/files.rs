@@ -17,7 +17,7 @@ pub struct Layer {
     pub shown: String,
     /// All that the file says.
     pub whole: Tagged,
-    /// The same without the keys that steer the run (`role`, `modules`, `after`).
+    /// The same without the keys that steer the run (`role`, `modules`, `after`, hooks).
     pub data: Tagged,
     /// Keys that mean nothing here. The rest of the layer is good, so that what else is wrong is found as well.
     pub problems: Problems,

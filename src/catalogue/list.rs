@@ -72,23 +72,20 @@ impl Workspace {
         let mut rows = Vec::new();
         for name in &roles {
             let layer = keep(self.role_layer_of(name), &mut problems).flatten();
+            keep(self.hooks(name), &mut problems);
             let names = |key: &str, problems: &mut Problems| match layer.as_ref().and_then(|layer| layer.whole.get(key))
             {
                 Some(member) => keep(names(key, &member.value), problems).unwrap_or_default(),
                 None => Vec::new(),
             };
-            let after = names("after", &mut problems);
-            for (other, place) in after.iter().filter(|(other, _)| !roles.contains(other)) {
-                let what = format!("role `{name}` comes after `{other}`, which does not exist");
-                problems.push(Problem::new(what).at(*place).expected("expected the name of a role"));
-            }
             rows.push(RoleRow {
                 name: name.clone(),
                 nodes: nodes.iter().filter(|node| node.role == *name).map(|node| node.name.clone()).collect(),
                 modules: names("modules", &mut problems).into_iter().map(|(name, _)| name).collect(),
-                after: after.into_iter().map(|(name, _)| name).collect(),
+                after: names("after", &mut problems).into_iter().map(|(name, _)| name).collect(),
             });
         }
+        keep(self.sequence(roles.iter().map(String::as_str)), &mut problems);
         done(rows, problems)
     }
 
@@ -113,7 +110,7 @@ fn done<T>(rows: Vec<T>, mut problems: Problems) -> Result<Vec<T>> {
 }
 
 /// The names in a list, each with its place.
-fn names(key: &str, value: &Tagged) -> Result<Vec<(String, Place)>> {
+pub(super) fn names(key: &str, value: &Tagged) -> Result<Vec<(String, Place)>> {
     let Some(value) = value.settle()? else { return Ok(Vec::new()) };
     let wrong = |found: &str, place| {
         Problem::new(format!("`{key}` has {found}")).at(place).expected("expected a list of names")

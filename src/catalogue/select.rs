@@ -5,7 +5,7 @@ use super::glob::Glob;
 use super::inventory::check_name;
 use super::workspace::Workspace;
 use crate::base::{Problem, Problems, Result, nearest::nearest};
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 
 /// Names or patterns of roles and nodes. Nothing given selects every node; with both, a node must match both.
@@ -77,6 +77,14 @@ pub fn select(workspace: &Workspace, selection: &Selection, warnings: &mut Probl
         .into()),
         false => Ok(cards),
     }
+}
+
+/// The names of the selected nodes.
+///
+/// # Errors
+/// A name or a pattern that matches nothing.
+pub fn selected(workspace: &Workspace, selection: &Selection) -> Result<BTreeSet<String>> {
+    Ok(select(workspace, selection, &mut Problems::new())?.into_iter().map(|(node, _)| node).collect())
 }
 
 /// Names and patterns. A thousand names cost no more than one.

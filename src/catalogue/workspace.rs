@@ -4,7 +4,9 @@ use super::card::{Card, Cards};
 use super::common::{COMMON, Common};
 use super::files::{Files, Layer, keep};
 use super::hierarchy::Hierarchy;
+use super::hook::Hooks;
 use super::inventory::{Inventory, check_name};
+use super::keep::Keep;
 use super::keys::Kind;
 use super::order::Graph;
 use super::pattern::{Known, Pattern};
@@ -30,6 +32,8 @@ pub struct Workspace {
     files: Files,
     deployment: Option<Arc<Layer>>,
     recipients: Option<Value>,
+    hooks: Hooks,
+    keep: Keep,
     nodes: Inventory,
     roles: OnceLock<Inventory>,
     cards: Cards,
@@ -64,9 +68,13 @@ impl Workspace {
         let common = Common::read(&*tree)?;
         let mut problems = Problems::new();
         let hierarchy = keep(common.hierarchy(), &mut problems);
+        let hooks = keep(common.hooks(), &mut problems);
         let library = keep(Library::read(&tree), &mut problems);
+        let runs = keep(common.keep(), &mut problems);
         let graph = library.as_ref().and_then(|library| keep(requires::read(library), &mut problems));
-        let (Some(hierarchy), Some(library), Some(graph)) = (hierarchy, library, graph) else {
+        let (Some(hierarchy), Some(hooks), Some(library), Some(graph), Some(runs)) =
+            (hierarchy, hooks, library, graph, runs)
+        else {
             return Err(problems);
         };
         let nodes = Inventory::list(&*tree, hierarchy.node())?;
@@ -76,6 +84,8 @@ impl Workspace {
             files: Files::new(tree.clone(), beside),
             deployment: common.deployment(),
             recipients: common.value("recipients"),
+            hooks,
+            keep: runs,
             root: root.to_owned(),
             tree,
             hierarchy,
@@ -105,9 +115,18 @@ impl Workspace {
         &self.graph
     }
 
+    /// Which records of runs are kept: `runs` of `data/common.yaml`.
+    pub fn keep(&self) -> Keep {
+        self.keep
+    }
+
     /// `recipients` of `data/common.yaml`.
     pub fn recipients(&self) -> Option<&Value> {
         self.recipients.as_ref()
+    }
+
+    pub(super) fn common_hooks(&self) -> &Hooks {
+        &self.hooks
     }
 
     /// What is worth saying about the workspace as a whole.
@@ -225,7 +244,7 @@ impl Workspace {
 
     /// The role that the file of a node seems to name, where the file is broken: by its text alone, and only good for
     /// finding what else is wrong.
-    pub(super) fn seeming_role(&self, node: &str) -> Option<String> {
+    pub fn seeming_role(&self, node: &str) -> Option<String> {
         let bytes = self.tree.read(&format!("data/{}", path_of(self.hierarchy.node(), node))).ok()?;
         let text = String::from_utf8_lossy(&bytes);
         let line = text.lines().find_map(|line| line.strip_prefix("role:"))?;

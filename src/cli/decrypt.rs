@@ -5,7 +5,7 @@ use super::{Context, Outcome};
 use crate::base::{Problem, Problems};
 use crate::data::Cipher;
 use crate::data::secret::{self, Failure};
-use crate::ui::{self, Exit};
+use crate::ui::{self, Exit, Output};
 
 /// Decrypt a value of the data files
 #[derive(clap::Args, Debug)]
@@ -38,6 +38,10 @@ pub fn run(args: Args, context: &Context) -> Outcome {
         Failure::Damaged => Problem::new("the value is a damaged ciphertext")
             .expected("expected a whole age file in base64: it was cut short or changed"),
     })?;
+    if context.output != Output::Text {
+        ui::output::reveal(context.output, plaintext.as_bytes())?;
+        return Ok(Exit::Done);
+    }
     ui::out_bytes(plaintext.as_bytes()).map_err(Problems::from)?;
     if ui::columns().is_some() && !plaintext.as_bytes().ends_with(b"\n") {
         ui::out("\n").map_err(Problems::from)?;

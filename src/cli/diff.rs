@@ -46,7 +46,6 @@ pub fn run(args: Args, context: &Context) -> Outcome {
             ])
         };
         Plain::from_iter([
-            ("version", Plain::Int(1)),
             ("from", side(Some(&from))),
             ("to", side(to.as_ref())),
             ("nodes", nodes.iter().map(|node| node.to_plain(&revisions, &loaded.vault)).collect()),

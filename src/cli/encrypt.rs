@@ -37,7 +37,8 @@ pub fn run(args: Args, context: &Context) -> Outcome {
         }
     };
     let marker = secret::encrypt(&plaintext, &recipients)?.marker();
-    ui::show(context.output, || format!("{marker}\n"), || Plain::from(&marker)).map_err(Problems::from)?;
+    ui::show(context.output, || format!("{marker}\n"), || Plain::from_iter([("value", Plain::from(&marker))]))
+        .map_err(Problems::from)?;
     Ok(Exit::Done)
 }
 

@@ -2,7 +2,7 @@
 
 use super::start::Start;
 use super::{Context, Outcome, Selection};
-use crate::base::Problems;
+use crate::base::{Plain, Problems};
 use crate::ui::{self, Exit};
 
 /// Collect the facts of nodes, and change nothing
@@ -15,7 +15,7 @@ pub struct Args {
     pub parallel: u16,
 }
 
-/// Prints `node: {suil: {…}, <module>: {…}}`, and exits 1 where a node was not reached.
+/// Prints `NODE: {suil: {…}, MODULE: {…}}`, and exits 1 where a node was not reached.
 pub fn run(args: Args, context: &Context) -> Outcome {
     let start = Start::new(context, &args.selection, args.parallel, false)?;
     let mask = start.mask();
@@ -26,7 +26,7 @@ fn facts(context: &Context, start: &Start) -> Outcome {
     ui::warn(&start.catalogue.warnings, &start.mask());
     let gathered = start.gather(start.prepare()?, "reading facts")?;
     let facts = start.mask().plain(&gathered.facts().collect());
-    ui::show(context.output, || facts.to_yaml(), || facts.clone())?;
+    ui::show(context.output, || facts.to_yaml(), || Plain::from_iter([("facts", facts.clone())]))?;
     let warnings: Problems = gathered.plan.nodes.iter().flat_map(|node| node.warnings.clone()).collect();
     ui::warn(&warnings, &start.mask());
     let outcomes = start.leave(gathered);

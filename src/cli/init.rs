@@ -1,7 +1,7 @@
 //! `suil init`: a small workspace that works as it stands, with comments that teach.
 
 use super::{Context, Outcome};
-use crate::base::{Problem, shell};
+use crate::base::{Plain, Problem, shell};
 use crate::ui::{self, Exit};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -29,7 +29,7 @@ const FILES: [(&str, &str); 8] = [
 /// The one file that a folder may have before it is a workspace.
 const IGNORED: &str = ".gitignore";
 
-pub fn run(args: Args, _context: &Context) -> Outcome {
+pub fn run(args: Args, context: &Context) -> Outcome {
     let root = &args.folder;
     if root.join("data/common.yaml").symlink_metadata().is_ok() {
         let what = format!("`{}` is a workspace already: it has data/common.yaml", root.display());
@@ -44,15 +44,20 @@ pub fn run(args: Args, _context: &Context) -> Outcome {
     if !taken.is_empty() {
         return Err(taken);
     }
-    let files = FILES.iter().filter(|(path, _)| *path != IGNORED || root.join(path).symlink_metadata().is_err());
+    let files: Vec<_> =
+        FILES.iter().filter(|(path, _)| *path != IGNORED || root.join(path).symlink_metadata().is_err()).collect();
     let mut text = format!("made a workspace in {}:\n", root.display());
-    for (path, content) in files {
+    for (path, content) in &files {
         write(&root.join(path), content)?;
         text.push_str(&format!("  {path}\n"));
     }
     let folder = shell::quote(&root.to_string_lossy());
     text.push_str(&format!("next: cd {folder} && suil apply --role example --dry-run\n"));
-    ui::out(&text)?;
+    let value = || {
+        let files = files.iter().map(|(path, _)| Plain::from(*path)).collect();
+        Plain::from_iter([("folder", Plain::from(root.display().to_string())), ("files", files)])
+    };
+    ui::show(context.output, || text, value)?;
     Ok(Exit::Done)
 }
 

@@ -3,27 +3,41 @@
 //! Nothing that costs time happens before a command is chosen, so that `suil --version` is instant.
 
 mod apply;
+mod complete;
 mod completions;
 mod config;
 mod decrypt;
 mod diff;
+mod edit;
+mod editor;
 mod encrypt;
 mod explain;
 mod facts;
+mod failed;
 mod fault;
 mod impact;
 mod init;
 mod keys;
 mod load;
+mod man;
 mod modules;
 mod nodes;
 mod open;
+mod plan;
+mod private;
+mod rekey;
+mod report;
 mod roles;
+mod rolling;
+mod run;
+mod runs;
 mod schema;
+mod secrets;
 mod selection;
 mod settings;
 mod start;
 mod test;
+mod unlock;
 mod usage;
 mod validate;
 
@@ -31,9 +45,10 @@ pub use fault::guard;
 pub use selection::Selection;
 pub use settings::Settings;
 
-use crate::base::{Mask, Plain, Problems, problem};
+use crate::base::{Mask, Plain, Problems};
 use crate::ui::{self, Exit, Output};
 use clap::{Parser, Subcommand};
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -45,7 +60,7 @@ use std::process::ExitCode;
     propagate_version = true,
     disable_help_subcommand = true,
     max_term_width = 100,
-    after_help = "Run `suil` alone to pick roles from a list and apply them. `suil init DIR` makes a workspace to start from."
+    after_help = man::notes()
 )]
 pub struct Cli {
     /// Use this workspace instead of the one found by walking up from here
@@ -61,6 +76,9 @@ pub struct Cli {
 #[derive(Subcommand, Debug)]
 enum Command {
     Apply(apply::Args),
+    Plan(plan::Args),
+    Run(run::Args),
+    Unlock(unlock::Args),
     Config(config::Args),
     Facts(facts::Args),
     Explain(explain::Args),
@@ -68,13 +86,18 @@ enum Command {
     Nodes(nodes::Args),
     Roles(roles::Args),
     Modules(modules::Args),
+    Runs(runs::Args),
     Validate(validate::Args),
     Encrypt(encrypt::Args),
     Decrypt(decrypt::Args),
+    Edit(edit::Args),
+    Rekey(rekey::Args),
+    Secrets(secrets::Args),
     Init(init::Args),
     Test(test::Args),
     Schema(schema::Args),
     Completions(completions::Args),
+    Man(man::Args),
 }
 
 /// What a command gives back: an exit code, or every problem of the stage that failed.
@@ -101,10 +124,20 @@ impl Context {
 /// Runs suil.
 pub fn main() -> ExitCode {
     ui::set_colour(settings::colour());
-    guard(settings::variable("RUST_BACKTRACE").is_some(), || match usage::parse(std::env::args_os()) {
+    let args: Vec<OsString> = std::env::args_os().collect();
+    if let Some(exit) = complete::answer(&args) {
+        return exit.into();
+    }
+    // Before they are parsed: who asked for JSON gets it of a wrong command line, too.
+    ui::output::set_form(usage::form(&args));
+    let exit = guard(settings::variable("RUST_BACKTRACE").is_some(), || match usage::parse(&args) {
         Ok(cli) => run(cli),
         Err(exit) => exit,
-    })
+    });
+    match ui::output::end() {
+        Ok(()) => exit,
+        Err(problem) => ui::fail(&[problem], &Mask::new()),
+    }
     .into()
 }
 
@@ -114,6 +147,9 @@ fn run(cli: Cli) -> Exit {
     let outcome = match cli.command {
         None => apply::pick(&context),
         Some(Command::Apply(args)) => apply::run(args, &context),
+        Some(Command::Plan(args)) => plan::run(args, &context),
+        Some(Command::Run(args)) => run::run(args, &context),
+        Some(Command::Unlock(args)) => unlock::run(args, &context),
         Some(Command::Config(args)) => config::run(args, &context),
         Some(Command::Facts(args)) => facts::run(args, &context),
         Some(Command::Explain(args)) => explain::run(args, &context),
@@ -121,19 +157,24 @@ fn run(cli: Cli) -> Exit {
         Some(Command::Nodes(args)) => nodes::run(args, &context),
         Some(Command::Roles(args)) => roles::run(args, &context),
         Some(Command::Modules(args)) => modules::run(args, &context),
+        Some(Command::Runs(args)) => runs::run(args, &context),
         Some(Command::Validate(args)) => validate::run(args, &context),
         Some(Command::Encrypt(args)) => encrypt::run(args, &context),
         Some(Command::Decrypt(args)) => decrypt::run(args, &context),
+        Some(Command::Edit(args)) => edit::run(args, &context),
+        Some(Command::Rekey(args)) => rekey::run(args, &context),
+        Some(Command::Secrets(args)) => secrets::run(args, &context),
         Some(Command::Init(args)) => init::run(args, &context),
         Some(Command::Test(args)) => test::run(args, &context),
         Some(Command::Schema(args)) => schema::run(args, &context),
         Some(Command::Completions(args)) => completions::run(args),
+        Some(Command::Man(args)) => man::run(args, &context),
     };
     outcome.unwrap_or_else(|problems| {
-        let nothing = !problems.is_empty() && problems.iter().all(|problem| problem.kind == problem::Kind::Nothing);
+        let nothing = !problems.is_empty() && ui::problem::exit(&problems) == Exit::Done;
         if nothing && output != Output::Text {
-            // Who reads the answer by a program finds the form of an answer.
-            let none = || Plain::from_iter([("version", Plain::Int(1)), ("nodes", Plain::List(Vec::new()))]);
+            // The command is about no node, and who reads its answer by a program finds an answer.
+            let none = || Plain::from_iter([("nodes", Plain::List(Vec::new()))]);
             if let Err(failed) = ui::show(output, String::new, none) {
                 return ui::fail(&[failed], &Mask::new());
             }

@@ -21,7 +21,8 @@ pub fn run(_args: Args, context: &Context) -> Outcome {
         table.render(ui::columns(), Paint::ON)
     };
     let value = || {
-        rows.iter()
+        let rows = rows
+            .iter()
             .map(|row| {
                 Plain::from_iter([
                     ("name", Plain::from(&row.name)),
@@ -29,7 +30,8 @@ pub fn run(_args: Args, context: &Context) -> Outcome {
                     ("requires", row.requires.iter().map(Plain::from).collect()),
                 ])
             })
-            .collect()
+            .collect();
+        Plain::from_iter([("modules", rows)])
     };
     ui::show(context.output, text, value).map_err(Problems::from)?;
     Ok(Exit::Done)

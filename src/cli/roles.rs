@@ -21,7 +21,8 @@ pub fn run(_args: Args, context: &Context) -> Outcome {
     };
     let names = |list: &[String]| list.iter().map(Plain::from).collect::<Plain>();
     let value = || {
-        rows.iter()
+        let rows = rows
+            .iter()
             .map(|row| {
                 Plain::from_iter([
                     ("name", Plain::from(&row.name)),
@@ -30,7 +31,8 @@ pub fn run(_args: Args, context: &Context) -> Outcome {
                     ("after", names(&row.after)),
                 ])
             })
-            .collect()
+            .collect();
+        Plain::from_iter([("roles", rows)])
     };
     ui::show(context.output, text, value).map_err(Problems::from)?;
     Ok(Exit::Done)

@@ -4,7 +4,7 @@ use super::{Context, Outcome};
 use crate::base::{Plain, Problem, Problems, nearest::nearest};
 use crate::module::Module;
 use crate::plan::Modules;
-use crate::ui::{self, Exit, Output};
+use crate::ui::{self, Exit};
 
 /// Print the JSON Schema of the data files
 ///
@@ -30,9 +30,7 @@ pub fn run(args: Args, context: &Context) -> Outcome {
         }
         None => all(&loaded)?,
     };
-    // A schema is JSON, whatever the reader; only YAML is worth asking for.
-    let output = if context.output == Output::Yaml { Output::Yaml } else { Output::Json };
-    ui::show(output, String::new, || schema).map_err(Problems::from)?;
+    ui::document(context.output, &schema).map_err(Problems::from)?;
     Ok(Exit::Done)
 }
 

@@ -1,8 +1,9 @@
 //! Which nodes and modules a command is about.
 
+use super::failed;
 use super::impact::{Comparison, Past};
 use super::load::Loaded;
-use crate::base::{Problem, Problems, nearest::nearest, problem};
+use crate::base::{Problem, Problems, nearest::nearest};
 use crate::catalogue;
 use crate::data::tree::Repository;
 use crate::ui;
@@ -20,6 +21,9 @@ pub struct Selection {
     /// Take only this module of each node
     #[arg(short, long = "module", value_name = "MODULE", num_args = 1.., help_heading = "Selection")]
     pub modules: Vec<String>,
+    /// Take the nodes that the last apply left failed, in doubt or not reached
+    #[arg(long, help_heading = "Selection")]
+    pub failed: bool,
     /// Take the nodes that differ from this git revision, as `suil diff` tells
     #[arg(long, value_name = "REV", help_heading = "Selection")]
     pub affected: Option<String>,
@@ -28,16 +32,19 @@ pub struct Selection {
 impl Selection {
     /// True where no node was asked for.
     pub fn is_empty(&self) -> bool {
-        self.roles.is_empty() && self.nodes.is_empty() && self.affected.is_none()
+        self.roles.is_empty() && self.nodes.is_empty() && !self.failed && self.affected.is_none()
     }
 
     /// The nodes, as the catalogue selects them.
     ///
     /// # Errors
-    /// A revision that there is not, or one of the two workspaces that is broken. Where no node is affected, a problem
-    /// that says so and stands for exit 0.
+    /// As for [`failed::narrow`], where that was asked for. A revision that there is not, or one of the two workspaces
+    /// that is broken. Where no node is affected the one problem is a warning, so that suil says it and exits 0.
     pub fn of_nodes(&self, loaded: &Loaded) -> Result<catalogue::Selection, Problems> {
-        let named = catalogue::Selection { roles: self.roles.clone(), nodes: self.nodes.clone() };
+        let named = match self.failed {
+            true => failed::narrow(self, loaded)?,
+            false => catalogue::Selection { roles: self.roles.clone(), nodes: self.nodes.clone() },
+        };
         match &self.affected {
             None => Ok(named),
             Some(revision) => affected(loaded, revision, &named),
@@ -84,7 +91,7 @@ fn affected(loaded: &Loaded, revision: &str, named: &catalogue::Selection) -> Re
         ui::warn(&[Problem::warning(what).note("what is not in the data any more cannot be selected")], &loaded.mask);
     }
     if there.is_empty() {
-        return Err(Problem::new(format!("nothing affected since `{revision}`")).kind(problem::Kind::Nothing).into());
+        return Err(Problem::warning(format!("nothing affected since `{revision}`")).into());
     }
     Ok(catalogue::Selection::names(there.iter().map(|node| node.impact.node.as_str())))
 }

@@ -6,7 +6,8 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use zeroize::Zeroizing;
 
-const NAMES: [&str; 6] =
+/// All settings.
+pub const NAMES: [&str; 6] =
     ["SUIL_AGE_KEY", "SUIL_AGE_KEY_FILE", "SUIL_AGE_RECIPIENT", "SUIL_SUDO_PASSWORD", "SUIL_LOG_COLOR", "NO_COLOR"];
 
 /// What the environment and `.env` say. An empty value is no value, and one in the environment hides `.env`.
@@ -86,7 +87,7 @@ pub fn variable(name: &str) -> Option<String> {
 }
 
 /// `~/x` is in the home folder, as in a shell.
-fn home(path: &str) -> PathBuf {
+pub fn home(path: &str) -> PathBuf {
     match (path.strip_prefix("~/"), environment("HOME")) {
         (Some(rest), Some(home)) => Path::new(home.as_str()).join(rest),
         _ => PathBuf::from(path),

@@ -3,11 +3,13 @@
 use super::load::Loaded;
 use super::settings::variable;
 use super::{Context, Outcome, Selection};
-use crate::base::{Mask, Problem, Problems, problem::Kind};
+use crate::base::{Mask, Plain, Problem, Problems, clock, problem::Kind};
 use crate::catalogue::Catalogue;
 use crate::node::hostkey::{self, HostKey};
-use crate::node::{Access, Sudo, Target};
-use crate::run::{self, Gathered, NodeRecord, Options, Prepared, Record, Setup, Stop, Watch};
+use crate::node::{Access, Failure, Reason, Sudo, Target};
+use crate::run::{
+    self, About, Errand, Gathered, Look, NodeRecord, Options, Prepared, Record, Reply, Setup, Stop, Watch,
+};
 use crate::ui::{self, Paint};
 use std::path::Path;
 use std::sync::Arc;
@@ -47,6 +49,32 @@ impl Start {
             purpose: purpose(),
             step_limit: STEP,
         };
+        Start::with(loaded, catalogue, options)
+    }
+
+    /// The same for what is done on nodes whatever their modules say: the catalogue has the `deployment` of the selected
+    /// nodes and nothing else.
+    ///
+    /// # Errors
+    /// All problems of the selection and of `deployment`.
+    pub fn reach(context: &Context, selection: &Selection, parallel: u16) -> Result<Start, Problems> {
+        let loaded = context.load()?;
+        let catalogue = Catalogue::reach(&loaded.workspace, &selection.of_nodes(&loaded)?)?;
+        let problems = catalogue.check_deployments();
+        if !problems.is_empty() {
+            return Err(problems);
+        }
+        let options = Options {
+            only: Default::default(),
+            force: false,
+            parallel: parallel.into(),
+            purpose: purpose(),
+            step_limit: STEP,
+        };
+        Start::with(loaded, catalogue, options)
+    }
+
+    fn with(loaded: Loaded, catalogue: Catalogue, options: Options) -> Result<Start, Problems> {
         let screen = Arc::new(ui::watch::Screen::default());
         let setup = Arc::new(setup(loaded, &screen));
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
@@ -58,6 +86,20 @@ impl Start {
 
     pub fn mask(&self) -> Mask {
         self.setup.vault.mask().clone()
+    }
+
+    /// Takes only these modules of each node; none: all.
+    pub fn restrict(&mut self, modules: &[String]) {
+        Arc::make_mut(&mut self.options).only = modules.iter().cloned().collect();
+    }
+
+    /// What the run works with.
+    pub fn setup(&self) -> &Setup {
+        &self.setup
+    }
+
+    pub fn workspace(&self) -> &crate::catalogue::Workspace {
+        &self.setup.workspace
     }
 
     pub fn root(&self) -> &Path {
@@ -90,18 +132,102 @@ impl Start {
             return Ok(gathered);
         }
         let targets: Vec<&Target> = unknown.iter().map(|prepared| &prepared.target).collect();
-        let learned = self.block(hostkey::learn(&targets, &self.setup.access));
+        if self.introduce(&targets)? {
+            gathered.replace(self.gather_all(unknown, title));
+        }
+        Ok(gathered)
+    }
+
+    /// Lists the keys of hosts that are not known, and asks once about them. True where they are known now.
+    fn introduce(&self, targets: &[&Target]) -> Result<bool, Problems> {
+        let learned = self.block(hostkey::learn(targets, &self.setup.access));
         let keys: Vec<HostKey> = learned.into_iter().flatten().collect();
         if keys.is_empty() {
-            return Ok(gathered);
+            return Ok(false);
         }
         ui::err(&ui::hosts::render(&keys, Paint::ON));
         if ui::ask::possible("", "").is_err() || !self.confirm("Are these their fingerprints? Add the keys?")? {
-            return Ok(gathered);
+            return Ok(false);
         }
         hostkey::accept(&keys)?;
-        gathered.replace(self.gather_all(unknown, title));
-        Ok(gathered)
+        Ok(true)
+    }
+
+    /// How the nodes of the catalogue are reached.
+    ///
+    /// # Errors
+    /// All problems of all nodes.
+    pub fn targets(&self) -> Result<Vec<Target>, Problems> {
+        run::targets(&self.setup, &self.catalogue)
+    }
+
+    /// Does an errand on all `targets`. Hosts that are not known are listed together and asked about once.
+    ///
+    /// # Errors
+    /// As [`Start::gather`].
+    pub fn adhoc(&self, targets: Vec<Target>, errand: Errand, title: &str) -> Result<Vec<Reply>, Problems> {
+        let errand = Arc::new(errand);
+        let work = |targets| {
+            let watch: Arc<dyn Watch> = self.screen.clone();
+            self.block(run::adhoc(&self.setup, targets, &errand, &watch, &self.stop))
+        };
+        let mut replies = self.each(targets.clone(), title, work);
+        for second in self.again(targets, replies.iter().map(|r| r.answer.as_ref().err()), title, work)? {
+            if let Some(first) = replies.iter_mut().find(|reply| reply.node == second.node) {
+                *first = second;
+            }
+        }
+        Ok(replies)
+    }
+
+    /// Looks at the locks of all `targets`, as [`Start::adhoc`] works.
+    ///
+    /// # Errors
+    /// As [`Start::gather`].
+    pub fn look(&self, targets: Vec<Target>) -> Result<Vec<Look>, Problems> {
+        let title = "looking at locks";
+        let work = |targets| {
+            let watch: Arc<dyn Watch> = self.screen.clone();
+            self.block(run::unlock::look(&self.setup, targets, self.options.parallel, &watch, &self.stop))
+        };
+        let mut looks = self.each(targets.clone(), title, work);
+        for second in self.again(targets, looks.iter().map(|look| look.answer.as_ref().err()), title, work)? {
+            if let Some(first) = looks.iter_mut().find(|look| look.node == second.node) {
+                *first = second;
+            }
+        }
+        Ok(looks)
+    }
+
+    /// Ends the sessions of [`Start::look`]; where `take` is true, takes the locks away before.
+    pub fn unlock(&self, looks: Vec<Look>, take: bool) -> Vec<(String, Result<run::Lock, Failure>)> {
+        let by = self.options.purpose.as_str();
+        self.block(run::unlock::unlock(looks, take.then_some(by)))
+    }
+
+    /// Does the work on targets under the eyes of whoever waits for it.
+    fn each<T>(&self, targets: Vec<Target>, title: &str, work: impl Fn(Vec<Target>) -> Vec<T>) -> Vec<T> {
+        self.screen.begin(title, targets.len());
+        let found = work(targets);
+        self.screen.end();
+        found
+    }
+
+    /// Does the work again on those targets whose host key was not known and is now.
+    fn again<'a, T>(
+        &self,
+        targets: Vec<Target>,
+        failures: impl Iterator<Item = Option<&'a Failure>>,
+        title: &str,
+        work: impl Fn(Vec<Target>) -> Vec<T>,
+    ) -> Result<Vec<T>, Problems> {
+        let unknown = |failure: Option<&Failure>| failure.is_some_and(|f| f.reason == Reason::UnknownHost);
+        let strangers = targets.into_iter().zip(failures).filter(|(_, failure)| unknown(*failure));
+        let strangers: Vec<Target> = strangers.map(|(target, _)| target).collect();
+        if strangers.is_empty() || self.stop.asked() || !self.introduce(&strangers.iter().collect::<Vec<_>>())? {
+            return Ok(Vec::new());
+        }
+        Ok(self.each(strangers, title, work))
     }
 
     fn gather_all(&self, prepared: Vec<Prepared>, title: &str) -> Gathered {
@@ -113,17 +239,34 @@ impl Start {
     }
 
     /// Performs the plan; what happens goes to the screen and to the record.
-    pub fn perform(&self, gathered: Gathered, record: &Arc<Record>) -> Vec<(String, run::Outcome)> {
+    pub fn perform(&self, gathered: Gathered, record: &Arc<Record>) -> run::Rolled {
         self.screen.begin("applying", self.catalogue.entries.len());
         let watch: Arc<dyn Watch> = Arc::new(run::Both(self.screen.clone(), record.clone()));
-        let outcomes = self.block(run::perform(&self.setup, gathered, &self.options, &watch, &self.stop));
+        let rolled =
+            self.block(run::perform(&self.setup, gathered, &self.options, &watch, &self.stop, record.folder()));
         self.screen.end();
-        outcomes
+        rolled
+    }
+
+    /// What the record says of the run as a whole.
+    pub fn about(&self, selection: &Selection, dry_run: bool) -> About {
+        let list = |names: &[String]| names.iter().map(Plain::from).collect::<Plain>();
+        let selection = Plain::from_iter([
+            ("roles", list(&selection.roles)),
+            ("nodes", list(&selection.nodes)),
+            ("modules", list(&selection.modules)),
+        ]);
+        About { purpose: self.options.purpose.clone(), selection, dry_run }
     }
 
     /// What the record keeps of each node that was reached.
     pub fn records(&self, gathered: &Gathered) -> Vec<NodeRecord> {
         gathered.records(&self.setup.vault)
+    }
+
+    /// How many seconds ago something was last read from a node.
+    pub fn facts_age(&self, node: &str) -> Option<i64> {
+        run::facts::read_at(self.root(), node).map(|at| (clock::now() - at).num_seconds())
     }
 
     /// Warns of every lookup that finds fewer nodes than in the last run.
@@ -137,6 +280,15 @@ impl Start {
     /// The record cannot be written.
     pub fn record_lookups(&self, record: &Record) -> Result<(), Problem> {
         run::pool::record(record.folder(), &self.setup.workspace, &self.catalogue.reads, &self.mask())
+    }
+
+    /// Removes the records that need not be kept any longer. Where that fails the run is as good as ever.
+    pub fn prune(&self) {
+        let pruned = run::prune::prune(self.root(), self.setup.workspace.keep(), clock::now(), false);
+        ui::warn(
+            &pruned.err().map(|problem| problem.kind(Kind::Warning)).into_iter().collect::<Problems>(),
+            &self.mask(),
+        );
     }
 
     /// Ends all sessions without having changed anything.
@@ -212,10 +364,45 @@ async fn listen(stop: Stop) {
     tokio::join!(asked(SignalKind::interrupt()), asked(SignalKind::terminate()));
 }
 
-/// `anna@desk: suil apply --role web`. Arguments of suil never hold a secret of the workspace.
+/// `anna@desk: suil apply --role web`, or with a reason `anna@desk: new kernel (suil apply --role web)`. Arguments of
+/// suil never hold a secret of the workspace.
 fn purpose() -> String {
     let user = variable("USER").or_else(|| variable("LOGNAME")).unwrap_or_else(|| "someone".to_owned());
     let host = rustix::system::uname().nodename().to_string_lossy().into_owned();
     let words: Vec<String> = std::env::args().skip(1).collect();
-    format!("{user}@{host}: suil {}", crate::base::shell::join(words.iter().map(String::as_str)))
+    format!("{user}@{host}: {}", work(&words))
+}
+
+/// The command line as it stands in a lock, the reason before it.
+fn work(words: &[String]) -> String {
+    let mut command = Vec::new();
+    let mut reason = None;
+    let mut rest = words.iter();
+    while let Some(word) = rest.next() {
+        match word.strip_prefix("--reason") {
+            // Behind `--` stands the command of `suil run`.
+            _ if word == "--" => {
+                command.push(word);
+                command.extend(rest.by_ref());
+            }
+            Some("") => reason = rest.next().map(String::as_str),
+            Some(value) if value.starts_with('=') => reason = value.strip_prefix('='),
+            _ => command.push(word),
+        }
+    }
+    let command = format!("suil {}", crate::base::shell::join(command.into_iter().map(String::as_str)));
+    reason.map_or(command.clone(), |reason| format!("{reason} ({command})"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_reason_stands_before_the_command() {
+        let work = |line: &str| work(&line.split(' ').map(str::to_owned).collect::<Vec<_>>());
+        assert_eq!(work("apply --role web --reason kernel --confirm"), "kernel (suil apply --role web --confirm)");
+        assert_eq!(work("apply --reason=kernel"), "kernel (suil apply)");
+        assert_eq!(work("run --node a -- x --reason y"), "suil run --node a -- x --reason y");
+    }
 }

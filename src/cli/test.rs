@@ -78,7 +78,8 @@ pub fn run(args: Args, context: &Context) -> Outcome {
         format!("{}{}, {failed} failed\n", table.render(ui::columns(), Paint::ON), count(done.len(), "test"))
     };
     let value = || {
-        done.iter()
+        let tests = done
+            .iter()
             .map(|done| {
                 Plain::from_iter([
                     ("module", Plain::from(&done.module)),
@@ -87,7 +88,8 @@ pub fn run(args: Args, context: &Context) -> Outcome {
                     ("problems", done.problems.iter().map(|p| Plain::from(&p.what)).collect()),
                 ])
             })
-            .collect()
+            .collect();
+        Plain::from_iter([("tests", tests)])
     };
     ui::show(context.output, text, value).map_err(Problems::from)?;
     let problems: Problems = done.iter().flat_map(|done| done.problems.iter().cloned()).collect();

@@ -2,21 +2,37 @@
 
 use super::Cli;
 use crate::base::{Mask, Problem};
-use crate::ui::{self, Exit};
+use crate::ui::{self, Exit, Output};
 use clap::error::{ContextKind, ContextValue, Error, ErrorKind};
-use clap::{CommandFactory, Parser};
+use clap::{CommandFactory, Parser, ValueEnum};
 use std::ffi::OsString;
 
 /// Parses the arguments, or prints what was asked for instead (`--help`, `--version`) or what is wrong.
-pub fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Cli, Exit> {
-    let args: Vec<OsString> = args.into_iter().collect();
-    Cli::try_parse_from(&args).map_err(|error| match error.kind() {
+pub fn parse(args: &[OsString]) -> Result<Cli, Exit> {
+    Cli::try_parse_from(args).map_err(|error| match error.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => match ui::out(&error.render().ansi().to_string()) {
             Ok(()) => Exit::Done,
             Err(problem) => ui::fail(&[problem], &Mask::new()),
         },
-        _ => ui::fail(&[problem(&error, &args)], &Mask::new()),
+        _ => ui::fail(&[problem(&error, args)], &Mask::new()),
     })
+}
+
+/// The form that a command line seems to ask for, whatever else is wrong with it.
+pub fn form(args: &[OsString]) -> Output {
+    let words = args.iter().skip(1).map(|arg| arg.to_str().unwrap_or_default()).take_while(|arg| *arg != "--");
+    let mut form = Output::Text;
+    let mut asked = false;
+    for word in words {
+        let name = match word.strip_prefix("--output") {
+            Some("") => None,
+            Some(rest) => rest.strip_prefix('='),
+            None => asked.then_some(word),
+        };
+        asked = word == "--output";
+        form = name.and_then(|name| Output::from_str(name, false).ok()).unwrap_or(form);
+    }
+    form
 }
 
 /// clap's error as a problem.

@@ -2,12 +2,12 @@
 
 use super::load::{Closed, Loaded};
 use super::{Context, Outcome};
-use crate::base::{Mask, Note, Place, Plain, Problem, Problems, problem};
+use crate::base::{Plain, Problem, Problems};
 use crate::catalogue::{self, Entry};
 use crate::data::library::Origin;
 use crate::plan::{conflict, want::Want};
 use crate::ui::text::count;
-use crate::ui::{self, Exit, Output};
+use crate::ui::{self, Exit};
 use std::num::NonZero;
 use std::sync::Arc;
 
@@ -25,25 +25,28 @@ pub fn run(_args: Args, context: &Context) -> Outcome {
         Err(problems) => problems,
     };
     let mask = loaded.as_ref().map(|l| l.mask.clone()).unwrap_or_default();
-    let problems = ui::problem::folded(problems);
     let exit = if problems.is_empty() { Exit::Done } else { ui::problem::exit(&problems) };
-    if context.output == Output::Text {
-        ui::warn(&problems, &mask);
-        if exit == Exit::Done {
-            ui::out(&format!("{}: no problem\n", loaded.map(|l| size(&l)).unwrap_or_default()))
-                .map_err(Problems::from)?;
-        }
-        return Ok(exit);
-    }
-    let value = || Plain::from_iter([("problems", problems.iter().map(|p| plain(p, &mask)).collect())]);
-    ui::show(context.output, String::new, value).map_err(Problems::from)?;
+    ui::warn(&problems, &mask);
+    let text = || match exit {
+        Exit::Done => format!("{}: no problem\n", loaded.as_ref().map(size).unwrap_or_default()),
+        _ => String::new(),
+    };
+    let count = |count: fn(&Loaded) -> usize| Plain::from(loaded.as_ref().map(count));
+    let value = || Plain::from_iter([("nodes", count(nodes_of)), ("roles", count(roles_of))]);
+    ui::show(context.output, text, value).map_err(Problems::from)?;
     Ok(exit)
 }
 
+fn nodes_of(loaded: &Loaded) -> usize {
+    loaded.workspace.node_names().count()
+}
+
+fn roles_of(loaded: &Loaded) -> usize {
+    loaded.workspace.role_names().map(Iterator::count).unwrap_or_default()
+}
+
 fn size(loaded: &Loaded) -> String {
-    let nodes = count(loaded.workspace.node_names().count(), "node");
-    let roles = loaded.workspace.role_names().map(Iterator::count).unwrap_or_default();
-    format!("{nodes}, {}", count(roles, "role"))
+    format!("{}, {}", count(nodes_of(loaded), "node"), count(roles_of(loaded), "role"))
 }
 
 /// All that can be found without a node, stage by stage; a stage works on what the one before it could build.
@@ -93,18 +96,4 @@ fn node(loaded: &Loaded, entry: &Entry) -> Problems {
     }
     problems.extend(conflict::settle(&entry.name, &mut wants).err().unwrap_or_default());
     problems
-}
-
-fn plain(problem: &Problem, mask: &Mask) -> Plain {
-    let show = |text: &str| Plain::from(mask.apply(text));
-    let place = |place: Option<Place>| Plain::from(place.map(|p| p.to_string()));
-    let note = |note: &Note| Plain::from_iter([("text", show(&note.text)), ("place", place(note.place))]);
-    Plain::from_iter([
-        ("what", show(&problem.what)),
-        ("warning", Plain::from(problem.kind == problem::Kind::Warning)),
-        ("place", place(problem.place)),
-        ("expected", problem.expected.as_deref().map_or(Plain::Null, show)),
-        ("notes", problem.notes.iter().map(note).collect()),
-        ("help", problem.help.as_deref().map_or(Plain::Null, show)),
-    ])
 }

@@ -9,6 +9,7 @@ pub mod secret;
 pub mod tagged;
 pub mod trace;
 pub mod tree;
+pub mod upkeep;
 pub mod value;
 pub mod yaml;
 

@@ -7,6 +7,8 @@ mod collector;
 mod config;
 mod difference;
 mod files;
+mod influence;
+mod origin;
 mod schema;
 mod signature;
 mod star;
@@ -18,6 +20,8 @@ pub use collector::{Collector, Language};
 pub use config::{Config, Header, Private, Reveal, Revealed};
 pub use difference::{Difference, differences};
 pub use files::{Files, Stock};
+pub use influence::{Effect, Influence, Influences};
+pub use origin::{Line, Makings, Origin, Step, Way};
 pub use star::Queued;
 
 use crate::base::{Place, Plain, Problem, Problems, Result, nearest::nearest};
@@ -25,7 +29,7 @@ use crate::data::Value;
 use crate::resource::{Content, Resource};
 use schema::Schema;
 use star::{Answer, Program, Texts, Wanted};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, OnceLock};
 
 /// Makes a resource of a kind, its name and its attributes.
@@ -164,7 +168,7 @@ impl Module {
     /// # Errors
     /// What the module's code, a template or an attribute of a resource is wrong about.
     pub fn resources(&self, config: &Arc<Config>) -> Result<Vec<Arc<dyn Resource>>> {
-        match self.call("resources", config, &[], Wanted::Resources)? {
+        match self.call("resources", config, &[], Wanted::Resources, false)? {
             Some(star::Called { answer: Answer::Resources(list), .. }) => Ok(list),
             _ => Ok(Vec::new()),
         }
@@ -188,7 +192,7 @@ impl Module {
     /// As [`Module::resources`].
     pub fn deploy(&self, config: &Arc<Config>, facts: &Plain, force: bool) -> Result<Vec<Queued>> {
         let given = [facts.clone(), Plain::Bool(force)];
-        Ok(self.call("deploy", config, &given, Wanted::Plain)?.map(|called| called.queued).unwrap_or_default())
+        Ok(self.call("deploy", config, &given, Wanted::Plain, false)?.map(|called| called.queued).unwrap_or_default())
     }
 
     /// The problems that `check()` finds; empty where all is well.
@@ -233,6 +237,15 @@ impl Module {
         self.inner.contents.get_or_init(|| signature::contents(&*self.inner.files)).as_ref().map_err(Problem::clone)
     }
 
+    /// Path in the module and SHA-256 of every file that the signature counts.
+    ///
+    /// # Errors
+    /// A file of the module cannot be read.
+    pub fn digests(&self) -> Result<BTreeMap<String, String>, Problem> {
+        let contents = self.contents()?;
+        Ok(contents.iter().map(|(path, (_, sha256))| (path.clone(), sha256.clone())).collect())
+    }
+
     /// The module's own collector, where it has one.
     ///
     /// # Errors
@@ -242,7 +255,7 @@ impl Module {
     }
 
     fn plain(&self, function: &str, config: &Arc<Config>, more: &[Plain]) -> Result<Plain> {
-        match self.call(function, config, more, Wanted::Plain)? {
+        match self.call(function, config, more, Wanted::Plain, false)? {
             Some(star::Called { answer: Answer::Plain(plain), .. }) => Ok(plain),
             _ => Ok(Plain::Null),
         }
@@ -259,13 +272,14 @@ impl Module {
         config: &Arc<Config>,
         more: &[Plain],
         wanted: Wanted,
+        told: bool,
     ) -> Result<Option<star::Called>> {
         let Some(program) = self.inner.program()? else { return Ok(None) };
         if !config.revealed {
             let text = format!("module `{}`: the secrets of its config are not revealed", self.inner.name);
             return Err(Problem::new(text).help("set `SUIL_AGE_KEY` or `SUIL_AGE_KEY_FILE`").into());
         }
-        star::call(&self.inner, &program, function, config, more, wanted)
+        star::call(&self.inner, &program, function, config, more, wanted, told)
     }
 }
 

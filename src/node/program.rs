@@ -93,6 +93,14 @@ fn bare(text: &str) -> String {
     out
 }
 
+/// Takes the functions of this crate away again, so that a person's script finds none but its own.
+pub(super) fn forget() -> String {
+    let defined = |line: &'static str| line.strip_suffix("() {").filter(|name| !name.contains(' '));
+    let texts = LIBRARY.iter().copied().chain([SESSION]);
+    let names: Vec<&str> = texts.flat_map(str::lines).filter_map(defined).collect();
+    format!("unset -f {}", names.join(" "))
+}
+
 /// A request: `VERB SIZE TOKEN` and the text. Its last line is a comment with the token: without it the channel was
 /// cut in the middle, and nothing of it runs.
 pub(super) fn request(verb: &str, token: &str, text: &str) -> Vec<u8> {

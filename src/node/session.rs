@@ -96,30 +96,13 @@ impl Session {
         self.greeting.probe(&self.target.node)
     }
 
-    /// Holds the lock of the node, so that nobody else changes it meanwhile. `who` says in one line who holds it,
-    /// from where, since when and why. It is let go when the session ends, however it ends; one that is left over
-    /// from a session that is gone counts for nothing.
-    ///
-    /// # Errors
-    /// Somebody else holds it: [`crate::base::problem::Kind::Refused`], with what they said about themselves.
-    pub async fn lock(&mut self, who: &str) -> Result<(), Failure> {
-        let title = "taking the lock";
-        self.ready(title)?;
-        self.send_job("do", |token| format!("suil_lock {token} {}", program::word(&who.replace('\n', " ")))).await;
-        let (raw, _) = self.answer(title, Duration::from_secs(30), &[]).await?;
-        let words = self.masked(&raw.stdout);
-        if raw.status == "0" {
-            self.channel.keep_alive();
-            return Ok(());
-        }
-        let what = format!("node `{}` is being changed by somebody else: {}", self.target.node, words.trim());
-        let help = format!("wait until that run ends, then `suil apply --node {}`", self.target.node);
-        let problem = Problem::new(what).help(help).kind(crate::base::problem::Kind::Refused);
-        Err(Failure::new(&self.target, Reason::Locked, problem))
-    }
-
     pub fn node(&self) -> &str {
         &self.target.node
+    }
+
+    /// The address that was connected to.
+    pub fn host(&self) -> &str {
+        &self.target.host
     }
 
     /// The user that logged in.
@@ -142,6 +125,9 @@ impl Session {
         }
         let text = format!("{}{}", upload::arguments(&names), action.script);
         let raw = self.job("job", &text, title, limit).await?;
+        if raw.status == "unlocked" {
+            return Err(self.unlocked(title, &self.masked(&raw.stderr)));
+        }
         if raw.status == "upload" {
             let words = self.masked(&raw.stderr);
             let what = format!("node `{}`: {title}: {}", self.target.node, words.trim());

@@ -5,15 +5,22 @@
 use super::{NodePlan, Operation, Plan};
 use crate::base::{Mask, Plain, digest};
 use crate::resource::{Diff, Upload, Verb};
+use std::collections::BTreeSet;
 
 /// The version of the shape below; it grows when a reader would have to change.
 pub const VERSION: i64 = 1;
 
 impl Plan {
-    /// `{version, nodes: [{node, operations: […], problems: […]}]}`.
+    /// `{version, nodes: [{node, operations: […], problems: […]}], batches: [{batch, roles, nodes, hooks}], max_failures}`.
     pub fn to_plain(&self, mask: &Mask) -> Plain {
         let nodes: Plain = self.nodes.iter().map(|node| node.to_plain(mask)).collect();
-        Plain::from_iter([("version", Plain::Int(VERSION)), ("nodes", nodes)])
+        let working: BTreeSet<&str> = self.working().collect();
+        Plain::from_iter([
+            ("version", Plain::Int(VERSION)),
+            ("nodes", nodes),
+            ("batches", self.roll.to_plain(mask, &|node| working.contains(node))),
+            ("max_failures", Plain::from(self.roll.most_failures.map(Plain::from))),
+        ])
     }
 }
 
@@ -45,7 +52,7 @@ impl Operation {
     }
 }
 
-fn verb(verb: Verb) -> &'static str {
+pub(super) fn verb(verb: Verb) -> &'static str {
     match verb {
         Verb::Create => "create",
         Verb::Change => "change",
@@ -54,7 +61,7 @@ fn verb(verb: Verb) -> &'static str {
     }
 }
 
-fn upload(upload: &Upload) -> Plain {
+pub(super) fn upload(upload: &Upload) -> Plain {
     Plain::from_iter([
         ("sha256", Plain::from(upload.content.sha256())),
         ("size", Plain::from(upload.content.size())),
@@ -62,7 +69,7 @@ fn upload(upload: &Upload) -> Plain {
     ])
 }
 
-fn diff(diff: &Diff, mask: &Mask) -> Plain {
+pub(super) fn diff(diff: &Diff, mask: &Mask) -> Plain {
     let masked = |text: &Option<String>| Plain::from(text.as_deref().map(|t| mask.apply(t)));
     let attributes = diff
         .attributes

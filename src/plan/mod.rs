@@ -9,12 +9,16 @@ pub mod impact;
 pub mod intent;
 pub mod json;
 pub mod order;
+pub mod origin;
+pub mod saved;
 pub mod want;
+pub mod wave;
 
 pub use crate::data::Vault;
 pub use crate::module::{Collector, Language};
 pub use crate::resource::Facts;
 pub use intent::{Collected, Force, Intent, Modules, Only, Part, Past};
+pub use wave::{Group, Roll, Share, Wave};
 
 use crate::base::{Place, Problem};
 use crate::resource::{Action, Diff, Verb};
@@ -24,6 +28,8 @@ use std::collections::BTreeSet;
 #[derive(Clone, Debug, Default)]
 pub struct Plan {
     pub nodes: Vec<NodePlan>,
+    /// In which order they are come to.
+    pub roll: Roll,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -60,6 +66,11 @@ pub struct Operation {
 impl Plan {
     pub fn operations(&self) -> usize {
         self.nodes.iter().map(|node| node.operations.len()).sum()
+    }
+
+    /// The nodes that have operations.
+    pub fn working(&self) -> impl Iterator<Item = &str> {
+        self.nodes.iter().filter(|plan| !plan.operations.is_empty()).map(|plan| plan.node.as_str())
     }
 }
 

@@ -216,7 +216,7 @@ fn rebuilt(workspace: &Workspace, node: &str, probe: Probe) -> Result<Entry, Pro
     entry.ok_or_else(|| Problem::new(format!("node `{node}` is not in the catalogue")).into())
 }
 
-fn past(part: &Part, recorded: Option<&Recorded>, options: &Options) -> Past {
+pub(super) fn past(part: &Part, recorded: Option<&Recorded>, options: &Options) -> Past {
     let force = match recorded.and_then(|recorded| recorded.signature.as_ref()) {
         _ if options.force => Force::Asked,
         Some(signature) if *signature != part.signature => Force::Changed,

@@ -3,8 +3,8 @@
 use super::gather::Ready;
 use super::watch::{Event, Watch};
 use super::{Options, Stop};
-use crate::base::clock;
-use crate::node::{Failure, Reason};
+use crate::node::lock::who;
+use crate::node::{Failure, Reason, Session};
 use std::time::Duration;
 
 /// How often, and at which distance, a lock that somebody holds is asked for: a session whose suil was killed a moment
@@ -17,12 +17,20 @@ const PAUSE: Duration = Duration::from_millis(500);
 /// # Errors
 /// Somebody else holds it and goes on doing so, or the channel broke.
 pub async fn take(ready: &mut Ready, options: &Options, watch: &dyn Watch, stop: &Stop) -> Result<(), Failure> {
-    let who = format!("{}, since {}", options.purpose, clock::stamp(clock::now()));
+    hold(&mut ready.session, &options.purpose, watch, stop).await
+}
+
+/// The same for a session. `purpose` says who works there, from where and what for.
+///
+/// # Errors
+/// As [`take`].
+pub async fn hold(session: &mut Session, purpose: &str, watch: &dyn Watch, stop: &Stop) -> Result<(), Failure> {
+    let who = who(purpose);
     let mut tries = 1;
     loop {
-        match ready.session.lock(&who).await {
+        match session.lock(&who).await {
             Err(failure) if failure.reason == Reason::Locked && tries < TRIES && !stop.asked() => {
-                watch.event(&Event::Phase { node: &ready.node, phase: "waiting for another run" });
+                watch.event(&Event::Phase { node: session.node(), phase: "waiting for another run" });
                 tries += 1;
                 tokio::time::sleep(PAUSE).await;
             }

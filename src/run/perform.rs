@@ -5,8 +5,9 @@ use super::facts::{Folder, Recorded};
 use super::gather::{Gathered, Ready};
 use super::guard;
 use super::link;
-use super::lock;
 use super::outcome::Outcome;
+use super::roll::Turn;
+use super::turn;
 use super::watch::{Event, Watch};
 use super::{Options, Setup, Stop};
 use crate::base::{Problem, Problems, clock, problem::Kind};
@@ -16,30 +17,29 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use tokio::sync::Semaphore;
 
-/// Applies every node's operations in order, nodes in parallel, and checks each node that was reached.
+/// Applies the operations of these nodes in order, nodes in parallel, and checks each.
 ///
-/// One node's failure never stops another node's work. Outcomes come in the order of the catalogue.
-pub async fn perform(
+/// One node's failure never stops another node's work. Returns when all have ended. `waited` as for [`turn::take`].
+pub(super) async fn together(
     setup: &Arc<Setup>,
-    gathered: Gathered,
+    turns: Vec<Turn>,
     options: &Arc<Options>,
     watch: &Arc<dyn Watch>,
     stop: &Stop,
+    waited: bool,
 ) -> Vec<(String, Outcome)> {
     let gate = Arc::new(Semaphore::new(options.parallel.max(1)));
     let mut outcomes = Vec::new();
     let mut tasks = Vec::new();
-    for ((node, ready), plan) in gathered.nodes.into_iter().zip(gathered.plan.nodes) {
+    for (ready, plan) in turns {
         let (setup, options, watch) = (setup.clone(), options.clone(), watch.clone());
         let (gate, stop) = (gate.clone(), stop.clone());
-        let name = node.clone();
+        let name = ready.node.clone();
         let task = tokio::spawn(async move {
-            let outcome = match ready {
-                Ok(ready) => {
-                    let _turn = gate.acquire().await;
-                    one(&setup, ready, &plan, &options, &*watch, &stop).await
-                }
-                Err(outcome) => outcome,
+            let node = ready.node.clone();
+            let outcome = {
+                let _turn = gate.acquire().await;
+                one(&setup, ready, &plan, &options, &*watch, &stop, waited).await
             };
             // Told at once: who waits for another node must not seem to be at work.
             watch.event(&Event::Finished { node: &node, outcome: &outcome });
@@ -88,15 +88,16 @@ async fn one(
     options: &Options,
     watch: &dyn Watch,
     stop: &Stop,
+    waited: bool,
 ) -> Outcome {
     let planned = plan.operations.len();
     let mut performed = 0;
     let mut debts = debts(&ready);
-    if planned > 0
-        && let Err(failure) = lock::take(&mut ready, options, watch, stop).await
-    {
-        ready.session.close().await;
-        return Outcome::NotReached { problems: vec![*failure.problem] };
+    if planned > 0 {
+        ready = match turn::take(setup, ready, plan, options, watch, stop, waited).await {
+            Ok(ready) => ready,
+            Err(outcome) => return outcome,
+        };
     }
     for operation in &plan.operations {
         if stop.asked() {

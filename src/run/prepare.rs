@@ -56,7 +56,7 @@ fn one(setup: &Setup, entry: &Entry, options: &Options) -> Result<Prepared> {
 }
 
 /// How the node is reached, with the secrets of its `deployment` revealed.
-fn target(setup: &Setup, entry: &Entry) -> Result<Target> {
+pub fn target(setup: &Setup, entry: &Entry) -> Result<Target> {
     let mut target = Target::from_plain(&entry.name, &entry.settings(&setup.vault)?)?;
     target.place = entry.deployment_place("ssh_host").or_else(|| entry.deployment().map(|value| value.place));
     Ok(target)

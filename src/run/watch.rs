@@ -15,6 +15,12 @@ pub enum Event<'a> {
     Starting { node: &'a str, operation: &'a Operation, of: usize },
     /// An operation ended. `problem` is what went wrong, `output` what the node said, masked.
     Ended { node: &'a str, operation: &'a Operation, seconds: f64, problem: Option<&'a str>, output: &'a str },
+    /// The plan begins to be applied, in so many batches.
+    Applying { batches: usize },
+    /// A batch of nodes begins, or has ended with all of its checks.
+    Batch { batch: usize, of: usize, nodes: &'a [String], begins: bool },
+    /// A hook begins, or has `ended`: after so many seconds, with what went wrong and what it said, masked.
+    Hook { hook: &'a str, batch: usize, of: usize, nodes: &'a [String], ended: Option<(f64, Option<&'a str>, &'a str)> },
     /// A node ended.
     Finished { node: &'a str, outcome: &'a Outcome },
 }

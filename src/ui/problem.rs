@@ -41,7 +41,6 @@ fn render_in(columns: usize, problem: &Problem, mask: &Mask, paint: Paint) -> St
     let mut out = String::new();
     let first = match problem.kind {
         Kind::Warning => paint.warning(&format!("suil: warning: {}", show(&problem.what))),
-        Kind::Nothing => paint.heading(&format!("suil: {}", show(&problem.what))),
         _ => paint.bad(&format!("suil: {}", show(&problem.what))),
     };
     line(&mut out, &first);
@@ -169,6 +168,7 @@ pub fn render_all(problems: &[Problem], mask: &Mask, paint: Paint) -> String {
 pub fn warn(problems: &[Problem], mask: &Mask) {
     if !problems.is_empty() {
         super::err(&render_all(problems, mask, Paint::ON));
+        super::output::keep(problems, mask);
     }
 }
 
@@ -176,6 +176,7 @@ pub fn warn(problems: &[Problem], mask: &Mask) {
 /// nothing.
 pub fn fail(problems: &[Problem], mask: &Mask) -> Exit {
     super::err(&render_all(problems, mask, Paint::ON));
+    super::output::keep(problems, mask);
     exit(problems)
 }
 
@@ -192,7 +193,7 @@ pub fn exit(problems: &[Problem]) -> Exit {
     problems
         .iter()
         .map(|p| match p.kind {
-            Kind::Warning | Kind::Nothing => Exit::Done,
+            Kind::Warning => Exit::Done,
             Kind::Failed => Exit::Failed,
             Kind::Refused => Exit::Refused,
             Kind::Usage => Exit::Usage,

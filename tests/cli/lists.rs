@@ -18,7 +18,11 @@ pub fn reef() -> Room {
 
 #[test]
 fn nodes_show_what_was_probed() {
-    let want = "NODE     ROLE  SYSTEM\nkelp-01  reef  debian 12\nkelp-02  reef  not probed\n";
+    let want = "\
+NODE     ROLE  SYSTEM      FACTS
+kelp-01  reef  debian 12   never
+kelp-02  reef  not probed  never
+";
     reef().run(&["nodes"]).is(0, want, "");
 }
 
@@ -40,27 +44,33 @@ fn modules_stand_in_run_order() {
 
 #[test]
 fn every_list_has_a_form_for_programs() {
-    let want = r#"[
-  {
-    "name": "kelp-01",
-    "role": "reef",
-    "family": "debian",
-    "release": 12,
-    "provisional": false,
-    "file": "data/nodes/kelp-01.yaml"
-  },
-  {
-    "name": "kelp-02",
-    "role": "reef",
-    "family": null,
-    "release": null,
-    "provisional": true,
-    "file": "data/nodes/kelp-02.yaml"
-  }
-]
+    let want = r#"{
+  "version": 1,
+  "nodes": [
+    {
+      "name": "kelp-01",
+      "role": "reef",
+      "family": "debian",
+      "release": 12,
+      "provisional": false,
+      "facts": null,
+      "file": "data/nodes/kelp-01.yaml"
+    },
+    {
+      "name": "kelp-02",
+      "role": "reef",
+      "family": null,
+      "release": null,
+      "provisional": true,
+      "facts": null,
+      "file": "data/nodes/kelp-02.yaml"
+    }
+  ],
+  "problems": []
+}
 "#;
     reef().run(&["nodes", "--output", "json"]).is(0, want, "");
-    assert!(reef().run(&["roles", "--output", "yaml"]).stdout.starts_with("- name: reef\n"));
+    assert!(reef().run(&["roles", "--output", "yaml"]).stdout.starts_with("version: 1\nroles:\n- name: reef\n"));
     assert!(reef().run(&["modules", "--output", "json"]).stdout.contains(r#""requires": ["#));
 }
 
@@ -106,6 +116,7 @@ nodes:
 fn merged_config_has_the_shape_of_the_corpus() {
     let left = reef().run(&["config", "--merged", "--node", "kelp-01", "--output", "json"]);
     let want = r#"{
+  "version": 1,
   "nodes": [
     {
       "name": "kelp-01",
@@ -128,7 +139,8 @@ fn merged_config_has_the_shape_of_the_corpus() {
         }
       }
     }
-  ]
+  ],
+  "problems": []
 }
 "#;
     left.is(0, want, "");

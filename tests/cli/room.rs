@@ -66,15 +66,21 @@ impl Room {
     }
 
     pub fn run(&self, args: &[&str]) -> Left {
+        self.run_in("", &[], args)
+    }
+
+    /// Runs suil in a folder below the work folder, with more variables.
+    pub fn run_in(&self, folder: &str, variables: &[(&str, &str)], args: &[&str]) -> Left {
         let mut child = Command::new(env!("CARGO_BIN_EXE_suil"))
             .args(args)
-            .current_dir(self.path())
+            .current_dir(self.path().join(folder))
             .env_clear()
             .env("HOME", self.folder.path().join("home"))
             .env("PATH", "/usr/bin:/bin")
             .env("COLUMNS", "80")
             .env("TZ", "UTC")
             .envs(self.variables.iter().cloned())
+            .envs(variables.iter().copied())
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())

@@ -4,7 +4,11 @@ use crate::room::Room;
 #[test]
 fn a_sound_workspace_says_so() {
     reef().run(&["validate"]).is(0, "2 nodes, 2 roles: no problem\n", "");
-    reef().run(&["validate", "--output", "json"]).is(0, "{\n  \"problems\": []\n}\n", "");
+    reef().run(&["validate", "--output", "json"]).is(
+        0,
+        "{\n  \"version\": 1,\n  \"nodes\": 2,\n  \"roles\": 2,\n  \"problems\": []\n}\n",
+        "",
+    );
 }
 
 /// Case L04 of the shared corpus; its module gets the schema that its ninth line speaks of.

@@ -35,7 +35,7 @@ fn workspace(nodes: &[&str]) -> Workspace {
 fn shell_of(workspace: &Workspace, node: &str) -> String {
     let facts = workspace.suil(&["facts", "--node", node, "--output", "json"]).expect(0);
     let facts: serde_json::Value = serde_json::from_str(&facts.stdout).expect("JSON");
-    facts[node]["suil"]["shell"].as_str().expect("a shell").to_owned()
+    facts["facts"][node]["suil"]["shell"].as_str().expect("a shell").to_owned()
 }
 
 /// N01, and the first user of N02: what runs is the same under every login shell.

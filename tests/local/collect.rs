@@ -56,7 +56,7 @@ fn collects(file: &str, text: &str) {
     assert_eq!(room.outcome(), "nothing to do");
     let shown = room.suil(&["facts", "--role", "demo", "--output", "json"]).expect(0);
     let shown: serde_json::Value = serde_json::from_str(&shown.stdout).expect("JSON");
-    assert_eq!(shown[NODE]["demo"]["height"], json!(3), "{shown}");
+    assert_eq!(shown["facts"][NODE]["demo"]["height"], json!(3), "{shown}");
 }
 
 #[test]

@@ -97,9 +97,9 @@ impl Repository {
 
     /// The id of the commit that a revision names.
     fn commit(&self, name: &str) -> Result<String, Problem> {
-        let parse = |name: &str| {
-            let asked = self.ask(&["rev-parse", "--verify", "--quiet", "--end-of-options", name]);
-            asked.map(|asked| asked.map(|id| text(id).trim().to_owned()))
+        let parse = |name: &str| -> Result<Result<String, String>, Problem> {
+            let asked = self.ask(&["rev-parse", "--verify", "--quiet", "--end-of-options", name])?;
+            Ok(asked.map(|id| text(id).trim().to_owned()))
         };
         let asked = match name.is_empty() || name.starts_with('-') || name.contains('\0') {
             true => {

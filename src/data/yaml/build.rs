@@ -3,14 +3,15 @@
 
 mod mapping;
 mod scalars;
-mod tags;
+pub(super) mod tags;
 
 use super::super::value::{Resolved, Scalar};
 use super::super::{Kind, Tagged, Value};
 use super::anchor::{Anchored, Anchors};
+use super::spot::{Reading, Spot};
 use super::{MAX_DEPTH, MAX_PROBLEMS, syntax};
 use crate::base::{FileId, Place, Problem, Problems};
-use granit_parser::{Event, Parser, Span, StrInput};
+use granit_parser::{Event, Parser, Span, StrInput, StructureStyle};
 use std::sync::{Arc, LazyLock};
 use tags::Mark;
 
@@ -21,6 +22,13 @@ pub struct Builder<'a> {
     problems: Problems,
     anchors: Anchors,
     path: Vec<Step>,
+    /// `None` where nobody asks for the places of secrets.
+    reading: Option<Reading>,
+    spots: Vec<Spot>,
+    /// Where the last event ends, and the one before it.
+    ends: (usize, usize),
+    /// How many collections in brackets are open.
+    flow: usize,
 }
 
 /// How the problem of a bare key ends.
@@ -44,7 +52,25 @@ impl<'a> Builder<'a> {
         options.flow_nesting_limit = MAX_DEPTH;
         options.block_nesting_limit = MAX_DEPTH;
         let parser = Parser::new_from_str_with_options(masked, options);
-        Builder { file, source, parser, problems: Problems::new(), anchors: Anchors::default(), path: Vec::new() }
+        Builder {
+            file,
+            source,
+            parser,
+            problems: Problems::new(),
+            anchors: Anchors::default(),
+            path: Vec::new(),
+            reading: None,
+            spots: Vec::new(),
+            ends: (0, 0),
+            flow: 0,
+        }
+    }
+
+    /// Reads the file for the secrets in it.
+    pub fn spots(mut self, reading: Reading) -> (Vec<Spot>, Problems) {
+        self.reading = Some(reading);
+        self.read();
+        (self.spots, self.problems)
     }
 
     /// Reads the one document of the file.
@@ -84,7 +110,18 @@ impl<'a> Builder<'a> {
             return None;
         }
         match self.parser.next_event()? {
-            Ok(pulled) => Some(pulled),
+            Ok(pulled) => {
+                self.flow = match &pulled.0 {
+                    Event::SequenceStart(StructureStyle::Flow, ..) | Event::MappingStart(StructureStyle::Flow, ..) => {
+                        self.flow + 1
+                    }
+                    Event::SequenceStart(..) | Event::MappingStart(..) if self.flow > 0 => self.flow + 1,
+                    Event::SequenceEnd | Event::MappingEnd => self.flow.saturating_sub(1),
+                    _ => self.flow,
+                };
+                self.ends = (pulled.1.end.byte_offset().unwrap_or_default(), self.ends.0);
+                Some(pulled)
+            }
             Err(error) => {
                 // A line that breaks behind a tag reads as a tag with no value first.
                 self.problems.retain(|p| {
@@ -103,6 +140,7 @@ impl<'a> Builder<'a> {
         let (anchored, id) = match event {
             Event::Scalar(text, style, id, tag) => {
                 let mark = self.mark(tag.as_deref(), &span);
+                self.spot(&text, style, mark.as_ref(), &span);
                 (leaf(self.scalar(&text, style, mark, place, key)), id)
             }
             Event::SequenceStart(_, id, tag) => {
@@ -193,7 +231,7 @@ impl<'a> Builder<'a> {
     }
 
     /// The key path of the value that is being read.
-    fn key(&self) -> String {
+    pub(super) fn key(&self) -> String {
         let step = |step: &Step| match step {
             Step::Key(key) => key.to_string(),
             Step::Item(index) => index.to_string(),
@@ -201,11 +239,33 @@ impl<'a> Builder<'a> {
         self.path.iter().map(step).collect::<Vec<_>>().join(".")
     }
 
-    fn problem(&mut self, problem: Problem) {
+    pub(super) fn source(&self) -> &str {
+        self.source
+    }
+
+    pub(super) fn reading(&self) -> Option<Reading> {
+        self.reading
+    }
+
+    /// True between brackets or braces.
+    pub(super) fn in_flow(&self) -> bool {
+        self.flow > 0
+    }
+
+    /// Where the event before the present one ends.
+    pub(super) fn before(&self) -> usize {
+        self.ends.1
+    }
+
+    pub(super) fn note(&mut self, spot: Spot) {
+        self.spots.push(spot);
+    }
+
+    pub(super) fn problem(&mut self, problem: Problem) {
         self.problems.push(problem);
     }
 
-    fn place(&self, span: &Span) -> Place {
+    pub(super) fn place(&self, span: &Span) -> Place {
         let one_line = span.start.line() == span.end.line();
         let width = if one_line { span.end.col().saturating_sub(span.start.col()) } else { 0 };
         Place { width: width as u32, ..syntax::place(self.file, &span.start) }

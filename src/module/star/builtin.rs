@@ -5,6 +5,7 @@
 use super::arguments::Arguments;
 use super::call::Context;
 use super::error::{Texts, carry};
+use super::story::Call;
 use crate::base::{Place, Problems};
 use allocative::Allocative;
 use starlark::codemap::FileSpan;
@@ -28,6 +29,8 @@ pub type Body = for<'v, 'h> fn(Arguments<'v>, Here<'v, 'h>) -> Result<Value<'v>,
 pub struct Here<'v, 'h> {
     pub heap: Heap<'v>,
     pub context: Option<&'h Context>,
+    /// The functions of the module that led to the call, innermost first; empty unless the context has a story.
+    pub calls: Vec<Call>,
 }
 
 starlark_simple_value!(Builtin);
@@ -64,8 +67,20 @@ impl<'v> StarlarkValue<'v> for Builtin {
         let texts = extra.and_then(|extra| extra.downcast_ref::<Texts>()).or_else(|| context.map(|c| c.texts()));
         let place = eval.call_stack_top_location().and_then(|span| called(&span, texts?));
         let arguments = Arguments::new(self.name.to_owned(), positional, named, place);
-        (self.body)(arguments, Here { heap, context }).map_err(carry)
+        let told = context.filter(|context| context.story.is_some()).zip(texts);
+        let calls = told.map(|(_, texts)| calls(eval, texts)).unwrap_or_default();
+        (self.body)(arguments, Here { heap, context, calls }).map_err(carry)
     }
+}
+
+/// The calls that are open, innermost first: the function that is running, and where it was called.
+fn calls(eval: &Evaluator, texts: &Texts) -> Vec<Call> {
+    let frames = eval.call_stack().frames;
+    let call = |frame: starlark::errors::Frame| Call {
+        function: frame.name,
+        place: frame.location.as_ref().and_then(|span| texts.place(span)),
+    };
+    frames.into_iter().rev().map(call).collect()
 }
 
 /// The place of a call: the caret belongs under the function's name, not under all its arguments.

@@ -6,6 +6,7 @@ use super::compile::{Program, safe};
 use super::deploy::Queued;
 use super::error::{Texts, problems};
 use super::limit::{caught, limit};
+use super::story::{Rendered, Story};
 use super::thing::Thing;
 use super::value::{alloc, to_plain, type_name};
 use crate::base::{Place, Plain, Problem, Problems};
@@ -33,6 +34,8 @@ pub struct Context {
     /// True inside `deploy()`.
     pub queues: bool,
     pub queued: RefCell<Vec<Queued>>,
+    /// What was made and how, where somebody asks for it.
+    pub story: Option<RefCell<Story>>,
 }
 
 impl Context {
@@ -93,7 +96,12 @@ impl Context {
         {
             vars.set("suil", header.clone());
         }
-        self.inner.render(name, &vars)
+        let text = self.inner.render(name, &vars)?;
+        if let Some(story) = &self.story {
+            let pieces = self.inner.templates().origin(name, &vars, &text);
+            story.borrow_mut().rendered.push(Rendered { template: name.to_owned(), text: text.clone().into(), pieces });
+        }
+        Ok(text)
     }
 }
 
@@ -101,6 +109,8 @@ impl Context {
 pub struct Called {
     pub answer: Answer,
     pub queued: Vec<Queued>,
+    /// Empty unless it was asked for.
+    pub story: Story,
 }
 
 pub enum Answer {
@@ -124,6 +134,7 @@ pub fn call(
     config: &Arc<Config>,
     more: &[Plain],
     wanted: Wanted,
+    told: bool,
 ) -> Result<Option<Called>, Problems> {
     let Ok(Some(code)) = program.frozen.get_option(function) else { return Ok(None) };
     let result = caught(&inner.name, || {
@@ -136,6 +147,7 @@ pub fn call(
                 build: inner.build,
                 queues: function == "deploy",
                 queued: RefCell::default(),
+                story: told.then(RefCell::default),
             };
             let mut given = vec![alloc(&config.plain, heap)];
             given.extend(more.iter().map(|plain| alloc(plain, heap)));
@@ -148,7 +160,8 @@ pub fn call(
                     eval.eval_function(code, &given, &[]).map_err(|e| problems(&inner.name, &program.texts, &e))?;
                 read(inner, function, value, wanted)?
             };
-            Ok(Some(Called { answer, queued: context.queued.take() }))
+            let story = context.story.map(RefCell::into_inner).unwrap_or_default();
+            Ok(Some(Called { answer, queued: context.queued.take(), story }))
         })
     });
     let result = result.unwrap_or_else(|panic| Err(panic.into()));

@@ -14,6 +14,7 @@ use std::sync::Arc;
 
 use super::arguments::Arguments;
 use super::builtin::Here;
+use super::story::Made;
 use super::value::{to_plain, type_name};
 
 #[derive(Debug, Clone, ProvidesStaticType, NoSerialize, StarlarkPagablePanic, Allocative)]
@@ -53,6 +54,7 @@ pub fn declare<'v>(mut args: Arguments<'v>, here: Here<'v, '_>) -> Result<Value<
             .into());
     };
     let (names, several) = names(&mut args)?;
+    let source = args.named.get("source").and_then(|value| value.unpack_str()).map(str::to_owned);
     let content = content(&kind, &mut args, &here)?;
     let mut attributes = Plain::map();
     let mut problems = Problems::new();
@@ -73,7 +75,20 @@ pub fn declare<'v>(mut args: Arguments<'v>, here: Here<'v, '_>) -> Result<Value<
     let mut made = Vec::new();
     for name in names {
         match context.build(&kind, &name, &attributes, content.clone(), args.place) {
-            Ok(resource) => made.push(Thing { resource }),
+            Ok(resource) => {
+                if let Some(story) = &context.story {
+                    let (calls, content) = (here.calls.clone(), content.clone());
+                    let (source, hidden) = (source.clone(), attributes.get("diff") == Some(&Plain::Bool(false)));
+                    story.borrow_mut().made.push(Made {
+                        resource: Arc::clone(&resource),
+                        calls,
+                        content,
+                        source,
+                        hidden,
+                    });
+                }
+                made.push(Thing { resource });
+            }
             Err(problem) => problems.push(match (problem.place, args.place) {
                 (None, Some(place)) => problem.at(place),
                 _ => problem,

@@ -9,9 +9,12 @@ mod filter;
 mod json;
 mod method;
 mod number;
+mod origin;
 mod printf;
 #[cfg(test)]
 mod tests;
+
+pub use origin::Piece;
 
 use super::files::Files;
 use crate::base::{FileId, Plain, Problem, Problems};
@@ -107,11 +110,7 @@ impl Templates {
     /// The template's own place and words; never the values that it was given.
     pub fn render(&self, name: &str, vars: &Plain) -> Result<String, Problem> {
         let template = self.get(name, vars)?;
-        let mut names = vars.clone();
-        if vars.get("config").is_none() {
-            names.set("config", vars.clone());
-        }
-        template.render(value(&names)).map_err(|error| self.problem(&error, vars))
+        template.render(value(&origin::named(vars))).map_err(|error| self.problem(&error, vars))
     }
 
     fn absent(&self, name: &str) -> Problem {

@@ -31,7 +31,7 @@ fn content(before: &str, after: &str) -> Diff {
 }
 
 fn plain(nodes: Vec<NodePlan>) -> String {
-    render_in(content::LINES, &Plan { nodes }, &Mask::new(), Paint::OFF)
+    render_in(content::LINES, &Plan { nodes, ..Plan::default() }, &Mask::new(), Paint::OFF)
 }
 
 #[test]
@@ -118,7 +118,7 @@ fn a_secret_shows_as_its_digest_and_a_changed_one_as_two() {
     let mut op = operation(Verb::Change, "write new-secret", "file /x", content("k=old-secret\n", "k=new-secret\n"));
     op.diff = op.diff.attribute("comment", Some("old-secret".to_owned()), None);
     op.judged_then = Some("check new-secret".to_owned());
-    let shown = render(&Plan { nodes: vec![node("a", vec![op])] }, &mask, Paint::OFF);
+    let shown = render(&Plan { nodes: vec![node("a", vec![op])], ..Plan::default() }, &mask, Paint::OFF);
     assert!(!shown.contains("old-secret") && !shown.contains("new-secret"), "{shown}");
     assert!(shown.contains("-k=‹secret ") && shown.contains("+k=‹secret "), "{shown}");
 }

@@ -138,7 +138,7 @@ impl<'a> Builder<'a> {
     fn tagged_key(&mut self, mark: &Mark, text: &str) {
         let place = match mark {
             Mark::Strategy(tag) => tag.place,
-            Mark::Lookup(place) | Mark::Secret(_, place) | Mark::Standard(_, place) => *place,
+            Mark::Lookup(place) | Mark::Open(place) | Mark::Secret(_, place) | Mark::Standard(_, place) => *place,
             Mark::Bad => return,
         };
         self.problem(

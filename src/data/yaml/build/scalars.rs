@@ -37,7 +37,7 @@ impl Builder<'_> {
                 let scalar = Scalar { text: Arc::from(written), plain, resolved: Resolved::Str };
                 self.apply(mark, Value { kind: Kind::Scalar(scalar), place }.into())
             }
-            Some(Mark::Bad) => stand_in(place),
+            Some(Mark::Bad | Mark::Open(_)) => stand_in(place),
             Some(Mark::Strategy(_)) | None => {
                 let value = self.untagged(written, plain, place, key);
                 self.apply(mark, value)

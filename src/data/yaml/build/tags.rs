@@ -3,6 +3,7 @@
 use super::super::super::tagged::{Node, Strategy, Tag};
 use super::super::super::{Kind, Tagged, Value};
 use super::super::lookup;
+use super::super::spot::{OPEN, Reading};
 use super::{Builder, stand_in};
 use crate::base::nearest::nearest;
 use crate::base::{Place, Problem};
@@ -13,6 +14,8 @@ use std::sync::Arc;
 pub enum Mark {
     Strategy(Tag),
     Lookup(Place),
+    /// `!SECRET` of a view.
+    Open(Place),
     /// The text of an inline `!ENC[…]`.
     Secret(String, Place),
     /// `!!str` and the like.
@@ -46,6 +49,9 @@ impl Builder<'_> {
         }
         if written == "!LOOKUP" {
             return Some(Mark::Lookup(place));
+        }
+        if written == OPEN && self.reading == Some(Reading::View) {
+            return Some(Mark::Open(place));
         }
         if written.starts_with("!ENC[") {
             return Some(Mark::Secret(written, place));
@@ -97,7 +103,7 @@ impl Builder<'_> {
                     stand_in(place)
                 }
             },
-            Some(Mark::Secret(_, place)) => {
+            Some(Mark::Secret(_, place) | Mark::Open(place)) => {
                 let found = if node.is_list() { "a list" } else { "a mapping" };
                 self.trailing(place, found);
                 stand_in(place)

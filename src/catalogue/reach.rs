@@ -1,0 +1,71 @@
+//! How nodes are reached, and nothing else of them: for what is done on a node whatever its modules say.
+
+use super::build::Catalogue;
+use super::card::Card;
+use super::entry::Entry;
+use super::files::keep;
+use super::lookup::{Answers, Found};
+use super::select::{Selection, select};
+use super::stack::Shape;
+use super::workspace::Workspace;
+use crate::base::{Place, Problems, Result, problem};
+use crate::data::{Map, Value, value};
+use std::sync::Arc;
+
+const KEY: &str = "deployment";
+
+impl Catalogue {
+    /// Builds entries of the selected nodes that have their `deployment` alone. A node that was never probed, a module
+    /// that is broken or missing, and data of modules that is wrong are no hindrance.
+    ///
+    /// # Errors
+    /// A selection that matches nothing, and all problems of the layers that say how the nodes are reached.
+    pub fn reach(workspace: &Workspace, selection: &Selection) -> Result<Catalogue> {
+        let mut problems = Problems::new();
+        let mut warnings = Problems::new();
+        let mut answers = Answers::default();
+        let mut entries = Vec::new();
+        for (_, card) in select(workspace, selection, &mut warnings)? {
+            let Some(card) = keep(card, &mut problems) else { continue };
+            entries.extend(keep(one(workspace, &card, &mut answers), &mut problems));
+        }
+        let reads = answers.reads();
+        problems.append(&mut answers.problems);
+        problem::sort(&mut problems);
+        if problems.is_empty() { Ok(Catalogue { entries, warnings, reads }) } else { Err(problems) }
+    }
+}
+
+fn one(workspace: &Workspace, card: &Card, answers: &mut Answers) -> Result<Entry> {
+    let probe = workspace.probe(&card.name).unwrap_or_default();
+    let slice = |shape: &Shape| workspace.stacks().get(workspace, shape).slice(workspace, &card.name, KEY);
+    let whole = card.shape(workspace, &probe).and_then(|shape| slice(&shape));
+    // What is wrong may be a module's; without modules the layers of role and node are left.
+    let bare = || slice(&Shape::new(card.role.clone(), Arc::from([]), &probe));
+    let deployment = whole.or_else(|problems| bare().map_err(|_| problems))?;
+    let merged = deployment.map(|value| alone(value, card.role_place));
+    let mut problems = Problems::new();
+    let mut found = Found::default();
+    if let Some(data) = &merged {
+        let mut answer = |lookup: &_, place| answers.answer(workspace, lookup, place);
+        found.gather(data, card.number, &mut answer, &mut problems);
+    }
+    if !problems.is_empty() {
+        return Err(problems);
+    }
+    Ok(Entry {
+        name: card.name.clone(),
+        role: card.role.clone(),
+        provisional: !probe.is_known(),
+        probe,
+        modules: Arc::from([]),
+        number: card.number,
+        merged,
+        found,
+    })
+}
+
+fn alone(value: Value, place: Place) -> Value {
+    let entry = crate::data::Entry { key: value.place, value };
+    Value { kind: value::Kind::Map(Arc::new(Map::from_iter([(Arc::from(KEY), entry)]))), place }
+}
