@@ -22,24 +22,22 @@ pub struct Revisions {
 }
 
 impl Revisions {
-    /// Where a value stood before. A file that is the same in both was read once, so that its own path may not say it.
+    /// The file of a value before. One that is the same in both was read once, so that its own path may not say it.
     pub fn before(&self, place: Place) -> String {
         shown(place, self.before.as_deref())
     }
 
-    /// Where a value stands after.
+    /// The file of a value after.
     pub fn after(&self, place: Place) -> String {
         shown(place, self.after.as_deref())
     }
 }
 
 fn shown(place: Place, revision: Option<&str>) -> String {
-    let place = place.to_string();
+    let path = place.path().display().to_string();
     match revision {
-        Some(name) if !place.starts_with("stock:") && !place.starts_with(&format!("{name}:")) => {
-            format!("{name}:{place}")
-        }
-        _ => place,
+        Some(name) if !path.starts_with("stock:") && !path.starts_with(&format!("{name}:")) => format!("{name}:{path}"),
+        _ => path,
     }
 }
 

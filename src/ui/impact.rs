@@ -3,7 +3,7 @@
 use super::plan::{content, values, wrapped};
 use super::text::{self, count};
 use super::{Paint, columns};
-use crate::base::Plain;
+use crate::base::{Place, Plain};
 use crate::catalogue::impact::{Difference, What};
 use crate::data::{Value, Vault};
 use crate::plan::impact::{Changed, NodeImpact, Revisions, Unknown, public};
@@ -144,8 +144,9 @@ impl Page<'_> {
         } else {
             out.push('\n');
         }
-        let before = sides.0.map(|value| text::clean(&self.revisions.before(value.place)));
-        let after = sides.1.map(|value| text::clean(&self.revisions.after(value.place)));
+        let shown = |file: String, place: Place| text::clean(&format!("{file}:{}:{}", place.line, place.column));
+        let before = sides.0.map(|value| shown(self.revisions.before(value.place), value.place));
+        let after = sides.1.map(|value| shown(self.revisions.after(value.place), value.place));
         match (before, after) {
             (Some(before), Some(after)) if text::width(&before) + text::width(&after) + 9 <= WIDTH => {
                 out.push_str(&format!("      {}\n", self.paint.quiet(&format!("{before} → {after}"))));

@@ -48,6 +48,6 @@ fn an_apply_is_about_the_affected_nodes_alone() {
     room.commit("two");
     room.write("data/roles/web.yaml", SITE);
     let ran = room.suil(&["apply", "--dry-run", "--affected", "HEAD"]).expect(1);
-    assert!(ran.stdout.contains("web-1, web-2  web   page"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("web-1, web-2  web "), "{}", ran.stdout);
     assert!(!ran.stdout.contains("db-1") && !ran.stderr.contains("db-1"), "{}{}", ran.stdout, ran.stderr);
 }

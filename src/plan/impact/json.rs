@@ -1,14 +1,14 @@
 //! An impact as data: what `suil diff --output json` prints.
 
 use super::{Changed, Code, NodeImpact, Revisions, Unknown};
-use crate::base::{Plain, digest};
+use crate::base::Plain;
 use crate::catalogue::impact::{Difference, What};
 use crate::data::{Value, Vault};
 use crate::resource::Verb;
 
 impl NodeImpact {
     /// `{node, change, role, modules, code, values, resources, unseen, unknown}`. Secrets stand as their digests, or as
-    /// `secret (no key)`; contents stand as their digests.
+    /// `secret (no key)`.
     pub fn to_plain(&self, revisions: &Revisions, vault: &Vault) -> Plain {
         let pair = |before: Plain, after: Plain| Plain::from_iter([("before", before), ("after", after)]);
         let names = |list: &[String]| list.iter().map(Plain::from).collect::<Plain>();
@@ -47,8 +47,14 @@ fn code(code: &Code) -> Plain {
 }
 
 fn value(difference: &Difference, revisions: &Revisions, vault: &Vault) -> Plain {
-    let side = |value: &Value, place: String| {
-        Plain::from_iter([("value", public(value, vault)), ("place", Plain::from(place))])
+    let side = |value: &Value, file: String| {
+        let (line, column) = (value.place.line, value.place.column);
+        Plain::from_iter([
+            ("value", public(value, vault)),
+            ("file", Plain::from(file)),
+            ("line", Plain::from(line)),
+            ("column", Plain::from(column)),
+        ])
     };
     let before = difference.before.as_ref().map(|value| side(value, revisions.before(value.place)));
     let after = difference.after.as_ref().map(|value| side(value, revisions.after(value.place)));
@@ -88,12 +94,7 @@ fn resource(changed: &Changed, vault: &Vault) -> Plain {
         ])
     });
     let texts = changed.texts.iter().map(|(name, text)| {
-        Plain::from_iter([
-            ("name", show(name)),
-            ("before_sha256", Plain::from(digest::sha256(text.before.as_bytes()))),
-            ("after_sha256", Plain::from(digest::sha256(text.after.as_bytes()))),
-            ("diff", show(&unified(&text.before, &text.after))),
-        ])
+        Plain::from_iter([("name", show(name)), ("diff", show(&unified(&text.before, &text.after)))])
     });
     Plain::from_iter([
         ("module", Plain::from(&changed.module)),
@@ -101,7 +102,9 @@ fn resource(changed: &Changed, vault: &Vault) -> Plain {
         ("change", Plain::from(verb(changed.verb))),
         ("attributes", attributes.collect()),
         ("texts", texts.collect()),
-        ("place", Plain::from(changed.place.map(|place| place.to_string()))),
+        ("file", Plain::from(changed.place.map(|place| place.path().display().to_string()))),
+        ("line", Plain::from(changed.place.map(|place| place.line))),
+        ("column", Plain::from(changed.place.map(|place| place.column))),
     ])
 }
 
