@@ -140,7 +140,7 @@ fn fence(text: &str, room: usize) -> String {
     for line in lines.by_ref() {
         if kept.len() + line.len() + 1 > room {
             let hidden = 1 + lines.count();
-            kept.push_str(&format!("… {} more\n", count(hidden, "line")));
+            kept.push_str(&format!("… {}\n", count(hidden, "more line")));
             break;
         }
         kept.push_str(&format!("{}\n", line.replace('\u{0}', "\u{fffd}")));
