@@ -92,7 +92,8 @@ fn attempt(args: Args, context: &Context) -> Outcome {
     args.out.as_deref().map_or(Ok(()), plan::check_out)?;
     let saved = args.plan.as_deref().map(|path| plan::open(path, context)).transpose()?;
     let args = saved.iter().fold(args, |args, saved| saved.args(args));
-    let start = Start::new(context, &args.selection, args.parallel, args.force)?;
+    let mut start = Start::new(context, &args.selection, args.parallel, args.force)?;
+    saved.iter().for_each(|saved| start.restrict(saved.modules()));
     let mask = start.mask();
     start.finish(|start| apply(&args, saved.as_ref(), context, start)).or_else(|problems| {
         report::write_problems(&args.reports, &problems, &mask);
@@ -108,7 +109,7 @@ fn apply(args: &Args, saved: Option<&plan::Applied>, context: &Context, start: &
     let prepared = start.prepare()?;
     let connections = saved::connections(&prepared, &start.mask());
     if let Some(plan) = saved {
-        plan.check_before(start, &saved::expected(&prepared, &connections))?;
+        plan.check_before(start, &prepared, &connections)?;
         ui::warn(&plan.left_out(), &start.mask());
     }
     let paint = Paint::ON;
@@ -120,13 +121,10 @@ fn apply(args: &Args, saved: Option<&plan::Applied>, context: &Context, start: &
     let mut gathered = start.gather(prepared, "reading facts")?;
     gathered.plan.roll = roll;
     if let Some(plan) = saved
-        && let Err(moved) = plan.check_after(start, &gathered.found(&connections, &start.options, &start.mask()))
+        && let Err(moved) = plan.check_after(start, &gathered, &connections)
     {
         start.leave(gathered);
         return Err(moved);
-    }
-    if let Some(out) = args.out.as_deref().filter(|_| !start.stop.asked()) {
-        plan::write(out, args, start, &gathered, &connections)?;
     }
     let failed = gathered.nodes.iter().filter(|(_, ready)| ready.is_err()).count();
     let waiting = gathered.plan.operations();
@@ -152,10 +150,13 @@ fn apply(args: &Args, saved: Option<&plan::Applied>, context: &Context, start: &
         if !text && go.is_ok() {
             ui::show(context.output, String::new, || plan)?;
         }
+        let out = args.out.as_deref().filter(|_| !start.stop.asked());
+        let written = out.map_or(Ok(()), |out| plan::write(out, args, start, &gathered, &connections));
         let outcomes = start.leave(gathered);
         end(args, start, &record, &outcomes, &Problems::new(), &details)?;
         go?;
-        return conclude(args, start, text, &outcomes, Problems::new(), paint);
+        let exit = conclude(args, start, text, &outcomes, Problems::new(), paint)?;
+        return plan::tell(out, written, exit, start, text);
     }
     start.record_lookups(&record)?;
     if text && waiting == 0 && failed < start.catalogue.entries.len() {

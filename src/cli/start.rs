@@ -36,7 +36,7 @@ impl Start {
     /// All problems of the data, of the selection and of `deployment`.
     pub fn new(context: &Context, selection: &Selection, parallel: u16, force: bool) -> Result<Start, Problems> {
         let loaded = context.load()?;
-        let catalogue = Catalogue::build(&loaded.workspace, &selection.of_nodes())?;
+        let catalogue = Catalogue::build(&loaded.workspace, &selection.of_nodes(&loaded)?)?;
         selection.check_modules(catalogue.entries.iter().flat_map(|e| e.modules.iter().map(|m| &**m)))?;
         let problems = catalogue.check_deployments();
         if !problems.is_empty() {
@@ -59,7 +59,7 @@ impl Start {
     /// All problems of the selection and of `deployment`.
     pub fn reach(context: &Context, selection: &Selection, parallel: u16) -> Result<Start, Problems> {
         let loaded = context.load()?;
-        let catalogue = Catalogue::reach(&loaded.workspace, &selection.of_nodes())?;
+        let catalogue = Catalogue::reach(&loaded.workspace, &selection.of_nodes(&loaded)?)?;
         let problems = catalogue.check_deployments();
         if !problems.is_empty() {
             return Err(problems);
@@ -86,6 +86,11 @@ impl Start {
 
     pub fn mask(&self) -> Mask {
         self.setup.vault.mask().clone()
+    }
+
+    /// Takes only these modules of each node; none: all.
+    pub fn restrict(&mut self, modules: &[String]) {
+        Arc::make_mut(&mut self.options).only = modules.iter().cloned().collect();
     }
 
     /// What the run works with.
@@ -237,7 +242,8 @@ impl Start {
     pub fn perform(&self, gathered: Gathered, record: &Arc<Record>) -> run::Rolled {
         self.screen.begin("applying", self.catalogue.entries.len());
         let watch: Arc<dyn Watch> = Arc::new(run::Both(self.screen.clone(), record.clone()));
-        let rolled = self.block(run::perform(&self.setup, gathered, &self.options, &watch, &self.stop));
+        let rolled =
+            self.block(run::perform(&self.setup, gathered, &self.options, &watch, &self.stop, record.folder()));
         self.screen.end();
         rolled
     }

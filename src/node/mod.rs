@@ -9,6 +9,7 @@
 mod access;
 mod answer;
 mod channel;
+mod chore;
 mod command;
 mod failure;
 mod guard;
@@ -34,6 +35,7 @@ mod target;
 mod upload;
 
 pub use access::{Access, Limits, Log, Sudo};
+pub use chore::{Chore, Returned};
 pub use failure::{Failure, Reason};
 pub use hostkey::HostKey;
 pub use lock::Held;

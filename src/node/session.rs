@@ -100,6 +100,11 @@ impl Session {
         &self.target.node
     }
 
+    /// The address that was connected to.
+    pub fn host(&self) -> &str {
+        &self.target.host
+    }
+
     /// The user that logged in.
     pub fn user(&self) -> &str {
         &self.greeting.user

@@ -68,6 +68,12 @@ pub trait Resource: Send + Sync + std::fmt::Debug {
     /// A content stands as its sha256, never as itself.
     fn wanted(&self) -> Plain;
 
+    /// The texts that the resource puts on a node, each with what it is: a path, say. Left out are those that may not
+    /// be shown, that are too large or that are no text.
+    fn texts(&self) -> Vec<(String, String)> {
+        Vec::new()
+    }
+
     /// Compares the wanted state with the facts: no change, or the changes that close the difference, in order.
     /// Under `force` a change is returned even where nothing differs.
     ///

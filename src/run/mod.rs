@@ -9,6 +9,7 @@ mod each;
 pub mod facts;
 pub mod gather;
 mod guard;
+mod hook;
 mod link;
 mod lock;
 pub mod outcome;
@@ -21,6 +22,7 @@ pub mod record;
 pub mod roll;
 pub mod saved;
 pub mod stop;
+mod turn;
 pub mod unlock;
 pub mod watch;
 

@@ -1,6 +1,7 @@
 //! The runs of a workspace, read back from `.runs/`. Records of the Python suil, which hold the public configs alone,
 //! are read as far as they go.
 
+mod applied;
 pub mod diff;
 pub mod end;
 pub mod head;

@@ -5,9 +5,9 @@ use super::facts::{Folder, Recorded};
 use super::gather::{Gathered, Ready};
 use super::guard;
 use super::link;
-use super::lock;
 use super::outcome::Outcome;
 use super::roll::Turn;
+use super::turn;
 use super::watch::{Event, Watch};
 use super::{Options, Setup, Stop};
 use crate::base::{Problem, Problems, clock, problem::Kind};
@@ -19,13 +19,14 @@ use tokio::sync::Semaphore;
 
 /// Applies the operations of these nodes in order, nodes in parallel, and checks each.
 ///
-/// One node's failure never stops another node's work. Returns when all have ended.
+/// One node's failure never stops another node's work. Returns when all have ended. `waited` as for [`turn::take`].
 pub(super) async fn together(
     setup: &Arc<Setup>,
     turns: Vec<Turn>,
     options: &Arc<Options>,
     watch: &Arc<dyn Watch>,
     stop: &Stop,
+    waited: bool,
 ) -> Vec<(String, Outcome)> {
     let gate = Arc::new(Semaphore::new(options.parallel.max(1)));
     let mut outcomes = Vec::new();
@@ -38,7 +39,7 @@ pub(super) async fn together(
             let node = ready.node.clone();
             let outcome = {
                 let _turn = gate.acquire().await;
-                one(&setup, ready, &plan, &options, &*watch, &stop).await
+                one(&setup, ready, &plan, &options, &*watch, &stop, waited).await
             };
             // Told at once: who waits for another node must not seem to be at work.
             watch.event(&Event::Finished { node: &node, outcome: &outcome });
@@ -87,15 +88,16 @@ async fn one(
     options: &Options,
     watch: &dyn Watch,
     stop: &Stop,
+    waited: bool,
 ) -> Outcome {
     let planned = plan.operations.len();
     let mut performed = 0;
     let mut debts = debts(&ready);
-    if planned > 0
-        && let Err(failure) = lock::take(&mut ready, options, watch, stop).await
-    {
-        ready.session.close().await;
-        return Outcome::NotReached { problems: vec![*failure.problem] };
+    if planned > 0 {
+        ready = match turn::take(setup, ready, plan, options, watch, stop, waited).await {
+            Ok(ready) => ready,
+            Err(outcome) => return outcome,
+        };
     }
     for operation in &plan.operations {
         if stop.asked() {

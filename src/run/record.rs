@@ -207,6 +207,19 @@ fn describe(event: &Event<'_>) -> Plain {
             line.set("state", if *begins { "begun" } else { "ended" });
             line.set("nodes", nodes.iter().map(Plain::from).collect::<Plain>());
         }
+        Event::Hook { hook, batch, of, nodes, ended } => {
+            line.set("event", "hook");
+            line.set("hook", *hook);
+            line.set("batch", *batch);
+            line.set("of", *of);
+            line.set("state", if ended.is_none() { "begun" } else { "ended" });
+            line.set("nodes", nodes.iter().map(Plain::from).collect::<Plain>());
+            if let Some((seconds, problem, output)) = ended {
+                line.set("seconds", (seconds * 1000.0).round() / 1000.0);
+                line.set("problem", problem.map(Plain::from));
+                line.set("output", last(output));
+            }
+        }
         Event::Finished { node, outcome } => {
             line.set("event", "finished");
             line.set("node", *node);

@@ -1,7 +1,8 @@
 //! A plan as people read it: per node its operations with their diffs. Nodes with equal plans stand together, so
 //! that fifty of them can be read.
 
-mod content;
+pub(super) mod content;
+mod roll;
 
 use super::Paint;
 use super::text::{self, count};
@@ -12,6 +13,8 @@ use std::collections::HashMap;
 
 /// How many names a heading lists before it only counts.
 const NAMES: usize = 60;
+/// How many batches a screen shows.
+const BATCHES: usize = 40;
 /// Headings are broken before this column.
 const WIDTH: usize = 78;
 
@@ -39,6 +42,7 @@ fn render_in(lines: usize, plan: &Plan, mask: &Mask, paint: Paint) -> String {
             out.push('\n');
         }
     }
+    out.push_str(&roll::render(if lines == usize::MAX { lines } else { BATCHES }, plan, mask, paint));
     out.push_str(&format!("{}\n", summary(plan)));
     out
 }
@@ -178,7 +182,7 @@ fn below(lines: usize, op: &Operation, mask: &Mask, paint: Paint) -> String {
 }
 
 /// `mode  0600 → 0644`.
-fn values(attribute: &Attribute, names: usize, mask: &Mask, paint: Paint) -> String {
+pub(super) fn values(attribute: &Attribute, names: usize, mask: &Mask, paint: Paint) -> String {
     let show = |text: &str| text::clean(&mask.apply(text));
     let name = show(&attribute.name);
     let gap = " ".repeat(names.saturating_sub(text::width(&name)) + 2);
