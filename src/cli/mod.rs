@@ -35,6 +35,7 @@ mod schema;
 mod secrets;
 mod selection;
 mod settings;
+mod ssh;
 mod start;
 mod test;
 mod unlock;
@@ -78,6 +79,7 @@ enum Command {
     Apply(apply::Args),
     Plan(plan::Args),
     Run(run::Args),
+    Ssh(ssh::Args),
     Unlock(unlock::Args),
     Config(config::Args),
     Facts(facts::Args),
@@ -149,6 +151,7 @@ fn run(cli: Cli) -> Exit {
         Some(Command::Apply(args)) => apply::run(args, &context),
         Some(Command::Plan(args)) => plan::run(args, &context),
         Some(Command::Run(args)) => run::run(args, &context),
+        Some(Command::Ssh(args)) => ssh::run(args, &context),
         Some(Command::Unlock(args)) => unlock::run(args, &context),
         Some(Command::Config(args)) => config::run(args, &context),
         Some(Command::Facts(args)) => facts::run(args, &context),
