@@ -1,5 +1,6 @@
 //! `suil secrets`, `suil secrets list`.
 
+use super::load::Loaded;
 use super::{Context, Outcome, Selection};
 use crate::base::problem;
 use crate::base::{Plain, Problem, Problems, file};
@@ -61,18 +62,17 @@ pub fn run(args: Args, context: &Context) -> Outcome {
         Some(Command::List(list)) => list,
         None => args.list,
     };
-    let root = context.root()?;
-    let settings = context.settings(&root)?;
-    let workspace = Workspace::open(&root)?;
+    let loaded = context.load()?;
+    let Loaded { workspace, settings, .. } = &loaded;
     let keys = settings.keys()?;
     let recipients = match (workspace.recipients().is_some(), &settings.age_recipient) {
         (false, None) => None,
-        _ => Some(settings.recipients(Some(&workspace))?),
+        _ => Some(settings.recipients(Some(workspace))?),
     };
     let chosen = !list.selection.is_empty() || !list.selection.modules.is_empty();
-    let nodes = if chosen || list.nodes_too { Some(nodes(&workspace, &list.selection)?) } else { None };
+    let nodes = if chosen || list.nodes_too { Some(nodes(&loaded, &list.selection)?) } else { None };
     let mut rows = Vec::new();
-    for spot in all(&workspace)? {
+    for spot in all(workspace)? {
         let nodes = nodes.as_ref().and_then(|nodes| nodes.get(&at(&spot)).cloned());
         if chosen && nodes.is_none() {
             continue;
@@ -108,8 +108,8 @@ fn all(workspace: &Workspace) -> Result<Vec<Spot>, Problems> {
 }
 
 /// The nodes of the selection that have each secret.
-fn nodes(workspace: &Workspace, selection: &Selection) -> Result<BTreeMap<At, Vec<String>>, Problems> {
-    let catalogue = Catalogue::build(workspace, &selection.of_nodes())?;
+fn nodes(loaded: &Loaded, selection: &Selection) -> Result<BTreeMap<At, Vec<String>>, Problems> {
+    let catalogue = Catalogue::build(&loaded.workspace, &selection.of_nodes(loaded)?)?;
     selection.check_modules(catalogue.entries.iter().flat_map(|e| e.modules.iter().map(|m| &**m)))?;
     let mut nodes: BTreeMap<At, Vec<String>> = BTreeMap::new();
     for entry in &catalogue.entries {
