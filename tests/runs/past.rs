@@ -295,3 +295,37 @@ fn a_workspace_without_runs_says_how_to_get_one() {
     let want = "suil: the workspace has no run yet\nhelp: `suil apply --dry-run --node '*'` makes one\n";
     assert_eq!(room.suil(&["runs", "show"]).expect(1).stderr, want);
 }
+
+#[test]
+fn the_age_of_facts_is_said_before_a_run_and_in_the_list_of_nodes() {
+    let room = told();
+    for (node, text) in [("web-1", "facts: {}\ntimestamp: '2010-01-01T08:00:00Z'\n"), ("web-2", "facts: {}\n")] {
+        room.write(&format!("data/nodes/{node}.yaml"), "role: demo\n");
+        room.write(&format!("facts/{node}/base.yaml"), text);
+    }
+    let days = regex::Regex::new(r"\d{4} days").expect("a pattern");
+    let nodes = room.suil(&["nodes"]).expect(0).stdout;
+    let want = "\
+NODE              ROLE  SYSTEM      FACTS
+here.example.com  demo  not probed  never
+web-1             demo  not probed  9999 days
+web-2             demo  not probed  never
+";
+    assert_eq!(days.replace_all(&nodes, "9999 days"), want);
+    let ran = room.suil(&["nodes", "--output", "json"]).expect(0);
+    let value: Value = serde_json::from_str(&ran.stdout).expect("JSON");
+    assert_eq!(
+        (&value["nodes"][1]["facts"], &value["nodes"][2]["facts"]),
+        (&"2010-01-01T08:00:00Z".into(), &Value::Null)
+    );
+    let brief = room.apply(&["--dry-run"]).expect(0).stdout;
+    let want = "\
+3 nodes
+NODES                         ROLE  FACTS               MODULES
+here.example.com … web-2 (3)  demo  2 never, 9999 days  (order provisional: never probed)
+";
+    let shown = days.replace_all(&brief, "9999 days").replace("   (order", "  (order");
+    assert!(shown.starts_with(want), "{shown}");
+    let brief = room.apply(&["--dry-run"]).expect(0).stdout;
+    assert!(brief.lines().nth(2).is_some_and(|line| line.contains("  demo  now    ")), "{brief}");
+}

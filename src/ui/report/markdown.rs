@@ -24,7 +24,8 @@ pub fn render(subject: &Subject<'_>) -> String {
         Subject::Run { story, details } => run(story, details),
         Subject::Problems { problems, mask } => {
             let text = render_all(problems, mask, Paint::OFF);
-            format!("### suil: nothing was run\n\n{}", fence(&text, LIMIT - 200))
+            let title = if subject.is_nothing() { "nothing to do" } else { "nothing was run" };
+            format!("### suil: {title}\n\n{}", fence(&text, LIMIT - 200))
         }
     }
 }
