@@ -37,6 +37,7 @@ fn forms() -> Vec<String> {
                 text.to_owned(),
                 text.trim().to_owned(),
                 json.replace('\\', "\\\\"),
+                text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;"),
                 json,
                 text.replace('\'', "''"),
                 text.replace('\'', r"'\''"),
@@ -172,6 +173,16 @@ fn resources(room: &Room) -> Vec<String> {
     ids
 }
 
+const REPORTS: [&str; 2] = ["--report=junit=report.xml", "--report=markdown=report.md"];
+
+/// What reads the records of runs.
+#[track_caller]
+fn recorded(room: &Room, form: &str) {
+    for args in [&["runs"][..], &["runs", "show"], &["runs", "diff", "latest", "latest"], &["runs", "diff"]] {
+        run(room, &[args, &["--output", form]].concat());
+    }
+}
+
 /// Every command, in every form of output.
 #[track_caller]
 fn through_all(room: &Room, applied: i32) {
@@ -194,7 +205,8 @@ fn through_all(room: &Room, applied: i32) {
             run(room, &["explain", "--resource", NODE, &resource, "--output", form]);
             run(room, &["explain", "--resource", NODE, &resource, "--line", "1", "--output", form]);
         }
-        run(room, &["apply", "--node", NODE, "--dry-run", "--output", form]);
+        run(room, &[&["apply", "--node", NODE, "--dry-run", "--output", form][..], &REPORTS].concat());
+        recorded(room, form);
         run(room, &["plan", "--node", NODE, "--force", "--out", "plan.json", "--output", form]);
         run(room, &["apply", "--plan", "plan.json", "--confirm", "--output", form]).expect(applied);
         // The plan is done, or it is not: either way its refusal shows what differs.
@@ -204,7 +216,9 @@ fn through_all(room: &Room, applied: i32) {
     }
     for form in ["json", "yaml", "text"] {
         run(room, &["apply", "--node", NODE, "--confirm", "--force", "--output", form]).expect(applied);
+        recorded(room, form);
     }
+    run(room, &[&["runs", "show"][..], &REPORTS].concat());
 }
 
 #[test]
@@ -283,6 +297,7 @@ fn no_plaintext_leaves_by_what_fails() {
             run(&room, args);
             run(&room, &[args, &["--output", "json"]].concat());
         }
+        run(&room, &[&["runs", "show"][..], &REPORTS].concat());
     }
 }
 
