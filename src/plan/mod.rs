@@ -15,7 +15,7 @@ pub mod wave;
 
 pub use crate::data::Vault;
 pub use crate::module::{Collector, Language};
-pub use crate::resource::Facts;
+pub use crate::resource::{Facts, Request, owed};
 pub use intent::{Collected, Force, Intent, Modules, Only, Part, Past};
 pub use wave::{Group, Roll, Share, Wave};
 
