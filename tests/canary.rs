@@ -177,6 +177,12 @@ fn through_all(room: &Room, applied: i32) {
             run(room, &[args, &["--output", form]].concat());
         }
         run(room, &["apply", "--node", NODE, "--dry-run", "--output", form]);
+        run(room, &["plan", "--node", NODE, "--force", "--out", "plan.json", "--output", form]);
+        run(room, &["apply", "--plan", "plan.json", "--confirm", "--output", form]).expect(applied);
+        // The plan is done, or it is not: either way its refusal shows what differs.
+        run(room, &["plan", "--node", NODE, "--out", "plan.json", "--output", form]);
+        room.spoil("all", "spoiled");
+        run(room, &["apply", "--plan", "plan.json", "--confirm", "--output", form]);
     }
     for form in ["json", "yaml", "text"] {
         run(room, &["apply", "--node", NODE, "--confirm", "--force", "--output", form]).expect(applied);

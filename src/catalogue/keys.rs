@@ -42,11 +42,11 @@ pub fn check(file: &Tagged, kind: Kind, library: &Library) -> Problems {
             ("role", _) => problem.expected("expected it in node files only"),
             ("modules", _) => problem.expected("expected it in role and node files only"),
             (_, true) => problem.expected("expected no such key in a layer"),
-            ("hierarchy" | "recipients", _) => problem.expected("expected it in data/common.yaml only"),
             ("after", _) => problem.expected("expected it in role files only"),
             (hook, _) if hook::KEYS.contains(&hook) => {
                 problem.expected("expected it in data/common.yaml and role files only")
             }
+            ("hierarchy" | "recipients" | "runs", _) => problem.expected("expected it in data/common.yaml only"),
             _ => problem.expected("expected `deployment` or the name of a module"),
         };
         let steering = ["deployment", "role", "modules", "after"].into_iter().chain(hook::KEYS);

@@ -3,11 +3,12 @@
 use super::rolling::Rolling;
 use super::start::Start;
 use super::{Context, Outcome, Selection, apply};
-use crate::base::{Plain, Problem, Problems, clock, file, problem::Kind};
+use crate::base::{Plain, Problem, Problems, clock, file, problem::Kind, shell};
 use crate::catalogue;
-use crate::plan::saved::{Chosen, Made, Node, OWN, Saved, moved};
-use crate::run::Gathered;
-use crate::run::saved::{Connections, place};
+use crate::plan::saved::{Chosen, Made, OWN, Saved, moved};
+use crate::run::saved::{self, Connections};
+use crate::run::{Gathered, Prepared};
+use crate::ui::{self, Exit};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
@@ -35,11 +36,14 @@ pub struct Args {
     /// Exit 2 where something differs
     #[arg(long)]
     detailed_exitcode: bool,
+    /// Write a report of the plan: `junit=FILE` or `markdown=FILE`; may be given several times
+    #[arg(long = "report", value_name = "FORM=FILE", value_parser = super::report::parse)]
+    reports: Vec<super::report::Report>,
 }
 
 /// Runs the dry run.
 pub fn run(args: Args, context: &Context) -> Outcome {
-    let Args { selection, rolling, out, force, parallel, detailed_exitcode } = args;
+    let Args { selection, rolling, out, force, parallel, detailed_exitcode, reports } = args;
     let args = apply::Args {
         selection,
         rolling,
@@ -47,6 +51,7 @@ pub fn run(args: Args, context: &Context) -> Outcome {
         force,
         parallel,
         detailed_exitcode,
+        reports,
         dry_run: true,
         ..Default::default()
     };
@@ -107,9 +112,13 @@ impl Applied {
     /// The arguments that the plan was made with, in place of those that were not given.
     pub fn args(&self, args: apply::Args) -> apply::Args {
         let nodes = self.saved.nodes.iter().map(|node| node.name.clone()).collect();
-        let modules = self.saved.chosen.modules.clone();
-        let selection = Selection { nodes, modules, ..Selection::default() };
+        let selection = Selection { nodes, ..Selection::default() };
         apply::Args { selection, force: self.saved.chosen.force, ..args }
+    }
+
+    /// The modules that the plan was asked for; none: all of each node.
+    pub fn modules(&self) -> &[String] {
+        &self.saved.chosen.modules
     }
 
     /// What the record and the results say of the plan.
@@ -135,30 +144,38 @@ impl Applied {
     ///
     /// # Errors
     /// The plan is stale.
-    pub fn check_before(&self, start: &Start, expected: &[Node]) -> Result<(), Problems> {
+    pub fn check_before(
+        &self,
+        start: &Start,
+        prepared: &[Prepared],
+        connections: &Connections,
+    ) -> Result<(), Problems> {
         let names = self.saved.modules.keys().map(String::as_str);
         let code = start.setup().code(names)?;
-        let places = |node: &str, module: &str, path: &[String]| place(&start.catalogue, node, module, path);
-        self.stale(moved::before(&self.saved, expected, &code, &places))
+        let expected = saved::expected(prepared, connections);
+        let entries = &start.catalogue.entries;
+        let places = |node: &str, module: &str, path: &[String]| saved::place(entries, node, module, path);
+        self.stale(moved::before(&self.saved, &expected, &code, &places))
     }
 
     /// Compares what the nodes say and what is planned now.
     ///
     /// # Errors
     /// The plan is stale.
-    pub fn check_after(&self, start: &Start, found: &[Node]) -> Result<(), Problems> {
-        let places = |node: &str, module: &str, path: &[String]| place(&start.catalogue, node, module, path);
-        self.stale(moved::after(&self.saved, found, &places))
+    pub fn check_after(&self, start: &Start, gathered: &Gathered, connections: &Connections) -> Result<(), Problems> {
+        let found = gathered.found(connections, &start.options, &start.mask());
+        let places = |node: &str, module: &str, path: &[String]| saved::place(gathered.entries(), node, module, path);
+        self.stale(moved::after(&self.saved, &found, &places))
     }
 
     fn stale(&self, checked: Result<(), Problems>) -> Result<(), Problems> {
         let Err(moved) = checked else { return Ok(()) };
         let Made { at, by } = &self.saved.made;
-        let head = Problem::new(format!("the plan in `{}` is stale, and nothing was changed", self.path))
+        let end = Problem::new(format!("the plan in `{}` is stale, and nothing was changed", self.path))
             .kind(Kind::Refused)
             .note(format!("it was made at {at} by {by}"))
-            .help("look at what moved, then make a new plan");
-        Err(std::iter::once(head).chain(moved).collect())
+            .help("look at what moved, then make a new plan with `suil plan --out FILE`");
+        Err(moved.into_iter().chain([end]).collect())
     }
 }
 
@@ -182,20 +199,37 @@ pub fn write(
     let saved = Saved {
         suil: OWN.to_owned(),
         made: Made { at: clock::stamp(clock::now()), by: start.options.purpose.clone() },
-        chosen: Chosen {
-            roles: args.selection.roles.clone(),
-            // What the last run left behind is another question by then.
-            nodes: match args.selection.failed {
-                true => start.catalogue.entries.iter().map(|entry| entry.name.to_string()).collect(),
-                false => args.selection.nodes.clone(),
-            },
-            modules: args.selection.modules.clone(),
-            force: args.force,
-        },
+        chosen: chosen(args, start),
         modules: start.setup().code(names)?,
         nodes,
         left_out: gathered.missed(),
     };
     let text = saved.to_plain(&mask).to_json() + "\n";
     file::write(&folder(path).join(path.file_name().unwrap_or_default()), text.as_bytes(), 0o600)
+}
+
+/// What the plan was asked for. Nodes that no role and no name alone select, as those that failed, stand by their names.
+fn chosen(args: &apply::Args, start: &Start) -> Chosen {
+    let Selection { roles, nodes, modules, .. } = args.selection.clone();
+    let given = catalogue::Selection { roles: roles.clone(), nodes: nodes.clone() };
+    let all: BTreeSet<String> = start.catalogue.entries.iter().map(|entry| entry.name.to_string()).collect();
+    let (roles, nodes) = match catalogue::selected(start.workspace(), &given) {
+        Ok(selected) if selected == all => (roles, nodes),
+        _ => (Vec::new(), all.into_iter().collect()),
+    };
+    Chosen { roles, nodes, modules, force: args.force }
+}
+
+/// Says what became of the plan's file, behind all that the dry run says.
+pub fn tell(out: Option<&Path>, written: Result<(), Problem>, exit: Exit, start: &Start, text: bool) -> Outcome {
+    if let Err(problem) = written {
+        let failed = ui::fail(&[problem], &start.mask());
+        return Ok(if matches!(exit, Exit::Done | Exit::Differences) { failed } else { exit });
+    }
+    if let Some(out) = out.filter(|_| text) {
+        let name = out.display().to_string();
+        let command = shell::join(["suil", "apply", "--plan", name.as_str()]);
+        ui::out(&format!("\nThe plan is in {name}: `{command}` applies it.\n"))?;
+    }
+    Ok(exit)
 }

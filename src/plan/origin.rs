@@ -9,7 +9,7 @@ use crate::base::nearest::nearest;
 use crate::base::{Mask, Place, Plain, Problem, Problems, Result};
 use crate::catalogue::Entry;
 use crate::data::trace;
-use crate::module::{Config, Effect, Influence, Module, Origin, Way};
+use crate::module::{Config, Effect, Influence, Makings, Module, Origin, Way};
 use crate::resource::{Id, Resource};
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -65,7 +65,7 @@ pub enum From {
 struct Part<'a> {
     module: &'a Module,
     config: Arc<Config>,
-    origins: Vec<Origin>,
+    makings: Makings,
 }
 
 /// Makes the config of a module on a node.
@@ -83,9 +83,9 @@ impl<'a> Parts<'a> {
     pub fn of(entry: &'a Entry, modules: &'a Modules, config: &mut Configure) -> Parts<'a> {
         let mut all = Parts { entry, parts: Vec::new(), problems: Problems::new() };
         for module in entry.modules.iter().filter_map(|name| modules.get(name)) {
-            let made = config(module).map(Arc::new).and_then(|config| Ok((module.origins(&config)?, config)));
+            let made = config(module).map(Arc::new).and_then(|config| Ok((module.make(&config)?, config)));
             match made {
-                Ok((origins, config)) => all.parts.push(Part { module, config, origins }),
+                Ok((makings, config)) => all.parts.push(Part { module, config, makings }),
                 Err(found) => all.problems.extend(found),
             }
         }
@@ -93,7 +93,7 @@ impl<'a> Parts<'a> {
     }
 
     fn resources(&self) -> impl Iterator<Item = (&Part<'a>, &Arc<dyn Resource>)> {
-        self.parts.iter().flat_map(|part| part.origins.iter().map(move |origin| (part, &origin.resource)))
+        self.parts.iter().flat_map(|part| part.makings.resources.iter().map(move |resource| (part, resource)))
     }
 
     /// Every resource in run order: its id, secrets covered, its module, and the place that declares it.
@@ -156,14 +156,17 @@ impl<'a> Parts<'a> {
     /// There is none of that id.
     pub fn story(&self, id: &Id, mask: &Mask) -> Result<Story> {
         let entry = self.entry;
-        let made = |part: &'_ Part<'a>| part.origins.iter().position(|origin| origin.resource.id() == *id);
-        let mut makers =
-            self.parts.iter().filter_map(|part| part.origins.get(made(part)?).map(|origin| (part, origin)));
-        let Some((part, origin)) = makers.next() else {
+        let mut makers = self.parts.iter().filter_map(|part| Some((part, part.makings.position(id)?)));
+        let made = makers.next().and_then(|(part, at)| Some((part, at, part.module.origin_of(&part.makings, at)?)));
+        let Some((part, at, origin)) = made else {
             return Err(Problem::new(format!("there is no resource `{}`", mask.apply(&id.0))).into());
         };
-        let also = makers.map(|(part, origin)| (part.module.name().to_owned(), origin.resource.place())).collect();
-        let influences = part.module.influences(&part.config, &part.origins, id);
+        let place = |(part, at): (&Part, usize)| {
+            let place = part.makings.resources.get(at).and_then(|resource| resource.place());
+            (part.module.name().to_owned(), place)
+        };
+        let also = makers.map(place).collect();
+        let influences = part.module.influences(&part.config, &part.makings, at);
         let name = part.module.name();
         let key = |path: &[String]| match path.first() {
             Some(first) if first == "suil" => path.join("."),
@@ -203,7 +206,7 @@ impl<'a> Parts<'a> {
             lines,
             values: values.collect(),
             unknown,
-            origin: origin.clone(),
+            origin,
         })
     }
 }
@@ -235,8 +238,13 @@ fn secret(config: &Config, path: &[String]) -> bool {
 /// Where the value at `path` of a module's config was said, and by whom.
 fn said(entry: &Entry, module: &Module, path: &[String]) -> (Option<Place>, From) {
     let keys: Vec<&str> = path.iter().map(String::as_str).collect();
-    if keys.first() == Some(&"suil") {
-        return (None, From::Node);
+    match keys.as_slice() {
+        ["suil", "ssh_user"] => {
+            let user = entry.deployment().as_ref().and_then(|settings| settings.get("ssh_user")).map(|user| user.place);
+            return (user, if user.is_some() { From::Data } else { From::Node });
+        }
+        ["suil", ..] => return (None, From::Node),
+        _ => {}
     }
     let slice = entry.slice(module.name());
     if let Some(value) = slice.as_ref().and_then(|slice| trace::at(slice, &keys)) {

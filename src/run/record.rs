@@ -2,6 +2,7 @@
 
 use super::commit;
 use super::outcome::{Outcome, WORDS};
+use super::past::Run;
 use super::watch::{Event, Watch};
 use crate::base::{Mask, Plain, Problem, clock, file};
 use chrono::{DateTime, Utc};
@@ -89,6 +90,11 @@ impl Record {
 
     pub fn folder(&self) -> &Path {
         &self.folder
+    }
+
+    /// The record as it is read back.
+    pub fn run(&self) -> Run {
+        Run::at(&self.folder)
     }
 
     /// Ends `events.jsonl`, and writes `summary.yaml`: one entry a node, in the order of the catalogue. `exit` is what

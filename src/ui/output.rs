@@ -178,6 +178,7 @@ fn word(kind: Kind) -> &'static str {
         Kind::Usage => "usage",
         Kind::Interrupted => "interrupted",
         Kind::Warning => "warning",
+        Kind::Nothing => "nothing",
     }
 }
 

@@ -41,6 +41,7 @@ fn render_in(columns: usize, problem: &Problem, mask: &Mask, paint: Paint) -> St
     let mut out = String::new();
     let first = match problem.kind {
         Kind::Warning => paint.warning(&format!("suil: warning: {}", show(&problem.what))),
+        Kind::Nothing => paint.heading(&format!("suil: {}", show(&problem.what))),
         _ => paint.bad(&format!("suil: {}", show(&problem.what))),
     };
     line(&mut out, &first);
@@ -193,7 +194,7 @@ pub fn exit(problems: &[Problem]) -> Exit {
     problems
         .iter()
         .map(|p| match p.kind {
-            Kind::Warning => Exit::Done,
+            Kind::Warning | Kind::Nothing => Exit::Done,
             Kind::Failed => Exit::Failed,
             Kind::Refused => Exit::Refused,
             Kind::Usage => Exit::Usage,

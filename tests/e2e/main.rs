@@ -9,6 +9,7 @@ mod apply;
 mod faults;
 mod fleet;
 mod large;
+mod plan;
 mod rolling;
 mod scenario_link;
 mod scenario_login;

@@ -80,6 +80,7 @@ fn decides(effect: Effect) -> &'static str {
     match effect {
         Effect::Text => "text",
         Effect::Presence => "presence",
+        Effect::Perhaps => "not told apart",
     }
 }
 

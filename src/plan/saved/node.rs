@@ -152,13 +152,17 @@ fn digests(facts: &Plain) -> BTreeMap<String, String> {
     entries.map(|(key, value)| (key.clone(), seal(value).chars().take(16).collect())).collect()
 }
 
+/// What was answered, not what was asked: a question may hold the wanted state, as that about a file does.
 fn answers(resource: &dyn Resource, facts: &Facts) -> String {
     let mut text = Vec::new();
     for request in resource.requests() {
-        text.extend(format!("{} {:?}\n", request.kind, request.args).into_bytes());
+        let about = request.args.first().map(String::as_str).unwrap_or_default();
+        text.extend(format!("{} {about:?}\n", request.kind).into_bytes());
         match facts.get(&request) {
             Some(Answer::Known(fields)) => {
-                for (name, value) in &fields.0 {
+                // The content comes only where it is not the wanted one; its digest says as much.
+                let told = |name: &str| name != "content" || fields.bytes("sha256").is_none();
+                for (name, value) in fields.0.iter().filter(|(name, _)| told(name)) {
                     text.extend(format!("{name} {}\n", value.len()).into_bytes());
                     text.extend(value);
                 }

@@ -45,6 +45,11 @@ impl Step {
         plain
     }
 
+    /// True where the digest is that of the fields.
+    pub(super) fn is_whole(&self) -> bool {
+        seal(&self.fields) == self.sha256
+    }
+
     /// The names of the fields in which two operations differ.
     pub fn differing<'a>(&'a self, other: &'a Step) -> impl Iterator<Item = &'a str> {
         let fields = self.fields.as_map().into_iter().flatten();
