@@ -4,6 +4,7 @@
 
 mod actions;
 mod offered;
+mod owed;
 mod paths;
 mod resources;
 mod shells;

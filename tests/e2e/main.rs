@@ -10,6 +10,7 @@ mod faults;
 mod fleet;
 mod large;
 mod plan;
+mod rolling;
 mod scenario_link;
 mod scenario_login;
 mod scenario_package;
