@@ -3,6 +3,8 @@
 
 #![allow(clippy::disallowed_methods)]
 
+#[path = "local/adhoc.rs"]
+mod adhoc;
 #[path = "local/collect.rs"]
 mod collect;
 #[path = "local/converge.rs"]
@@ -13,6 +15,8 @@ mod format;
 mod pool;
 #[path = "local/refuse.rs"]
 mod refuse;
+#[path = "local/rolling.rs"]
+mod rolling;
 #[path = "local/room.rs"]
 mod room;
 #[path = "local/secret.rs"]
@@ -21,3 +25,5 @@ mod secret;
 mod stop;
 #[path = "local/trigger.rs"]
 mod trigger;
+#[path = "local/unlock.rs"]
+mod unlock;

@@ -1,5 +1,7 @@
 //! `suil runs`, and what it has below it.
 
+mod diff;
+mod prune;
 mod show;
 
 use super::{Context, Outcome};
@@ -25,6 +27,8 @@ pub struct Args {
 #[derive(clap::Subcommand, Debug)]
 enum Command {
     Show(show::Args),
+    Diff(diff::Args),
+    Prune(prune::Args),
 }
 
 /// What stands for a run on the command line.
@@ -35,6 +39,8 @@ pub fn run(args: Args, context: &Context) -> Outcome {
     match args.command {
         None => list(&args, context),
         Some(Command::Show(args)) => show::run(args, context),
+        Some(Command::Diff(args)) => diff::run(args, context),
+        Some(Command::Prune(args)) => prune::run(args, context),
     }
 }
 
@@ -81,7 +87,7 @@ fn list(args: &Args, context: &Context) -> Outcome {
             row.set("problem", head.as_ref().err().map(|problem| Plain::from(&problem.what)));
             row
         };
-        Plain::from_iter([("version", Plain::Int(1)), ("runs", rows.iter().map(row).collect())])
+        Plain::from_iter([("runs", rows.iter().map(row).collect())])
     };
     ui::show(context.output, || ui::runs::list(&rows, clock::now(), Paint::ON), value)?;
     let broken = rows.iter().filter_map(|(_, head)| head.as_ref().err().cloned());

@@ -9,9 +9,11 @@
 mod access;
 mod answer;
 mod channel;
+mod chore;
 mod command;
 mod failure;
-mod guard;
+pub mod guard;
+mod hand;
 pub mod hostkey;
 mod link;
 mod local;
@@ -34,7 +36,10 @@ mod target;
 mod upload;
 
 pub use access::{Access, Limits, Log, Sudo};
+pub use chore::{Chore, Returned};
 pub use failure::{Failure, Reason};
+pub use guard::{Keep, Regained};
+pub use hand::Hand;
 pub use hostkey::HostKey;
 pub use lock::Held;
 pub use pace::Pace;

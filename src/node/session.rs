@@ -6,7 +6,7 @@ use super::login::{login, transport};
 use super::probe::{Greeting, Probe};
 use super::program::{self, Nonces};
 use super::reading::Reading;
-use super::{Access, Failure, Pace, Reason, Target, failure, pace, upload};
+use super::{Access, Failure, Pace, Reason, Regained, Target, failure, pace, upload};
 use crate::base::Problem;
 use crate::resource::Action;
 use std::time::Duration;
@@ -22,6 +22,12 @@ pub struct Session {
     greeting: Greeting,
     /// A request was sent whose answer was not read to its end.
     unread: bool,
+    /// The node has the program of the guard.
+    pub(super) guarded: bool,
+    /// What could cut the access is kept and not proven yet.
+    pub(super) armed: bool,
+    /// What the node said about this session, where it ended by itself.
+    pub(super) regained: Option<Regained>,
 }
 
 /// Writes the text of a job, given the token of its answer.
@@ -54,7 +60,18 @@ impl Session {
         asked: bool,
     ) -> Session {
         let (target, access) = (target.clone(), access.clone());
-        Session { target, access, channel, nonces, count: asked.into(), greeting, unread: asked }
+        Session {
+            target,
+            access,
+            channel,
+            nonces,
+            count: asked.into(),
+            greeting,
+            unread: asked,
+            guarded: false,
+            armed: false,
+            regained: None,
+        }
     }
 
     /// Connects to a node and becomes root there where that is wanted. A refusal of a busy server is tried again.
@@ -100,6 +117,22 @@ impl Session {
         &self.target.node
     }
 
+    /// The address that was connected to.
+    pub fn host(&self) -> &str {
+        &self.target.host
+    }
+
+    /// The name of its private folder, by which the node knows it later.
+    pub(super) fn name(&self) -> &str {
+        &self.nonces.name
+    }
+
+    /// What the session `name` did about the access when it ended by itself, where this one was the first to come after.
+    pub(super) fn took_back(&self, name: &str) -> Option<Regained> {
+        let (taken, _) = self.greeting.taken.iter().find(|(_, known)| known == name)?;
+        Some(if *taken { Regained::Taken } else { Regained::Partly })
+    }
+
     /// The user that logged in.
     pub fn user(&self) -> &str {
         &self.greeting.user
@@ -111,6 +144,20 @@ impl Session {
     /// The channel broke (the operation is in doubt), the limit passed (what it started was ended), or an upload
     /// could not be stored. A script that ends with another status than 0 is an [`Outcome`].
     pub async fn perform(&mut self, title: &str, action: &Action, limit: Duration) -> Result<Outcome, Failure> {
+        self.perform_between(title, ["", ""], action, limit).await
+    }
+
+    /// The same, in one round trip, with a text that runs before the script, and one that runs after it if it ended well.
+    ///
+    /// # Errors
+    /// As [`Session::perform`].
+    pub async fn perform_between(
+        &mut self,
+        title: &str,
+        [before, after]: [&str; 2],
+        action: &Action,
+        limit: Duration,
+    ) -> Result<Outcome, Failure> {
         self.ready(title)?;
         let names = upload::names(action, &self.nonces.name, self.count);
         self.unread = true;
@@ -118,7 +165,12 @@ impl Session {
             self.unread = failure.reason != Reason::Local;
             return Err(failure);
         }
-        let text = format!("{}{}", upload::arguments(&names), action.script);
+        let script = &action.script;
+        let text = match before.is_empty() && after.is_empty() {
+            true => format!("{}{script}", upload::arguments(&names)),
+            // The script may end by itself.
+            false => format!("{before}{}(\n{script}\n)\n{after}", upload::arguments(&names)),
+        };
         let raw = self.job("job", &text, title, limit).await?;
         if raw.status == "unlocked" {
             return Err(self.unlocked(title, &self.masked(&raw.stderr)));

@@ -5,6 +5,7 @@
 
 pub mod check;
 pub mod conflict;
+pub mod impact;
 pub mod intent;
 pub mod json;
 pub mod order;
@@ -15,12 +16,11 @@ pub mod wave;
 
 pub use crate::data::Vault;
 pub use crate::module::{Collector, Language};
-pub use crate::resource::Facts;
+pub use crate::resource::{Action, Diff, Facts, Request, Verb, owed};
 pub use intent::{Collected, Force, Intent, Modules, Only, Part, Past};
-pub use wave::{Roll, Share, Wave};
+pub use wave::{Group, Roll, Share, Wave};
 
 use crate::base::{Place, Problem};
-use crate::resource::{Action, Diff, Verb};
 use std::collections::BTreeSet;
 
 /// The operations of a run, per node, in the order of the catalogue.
@@ -58,6 +58,8 @@ pub struct Operation {
     /// Why it is owed although nothing of this plan asks for it.
     pub owed: Option<String>,
     pub guards_access: bool,
+    /// What takes it back where it cut the access, beside what suil keeps by itself.
+    pub undo: Option<String>,
     /// Where the module's code declared the resource.
     pub place: Option<Place>,
 }
@@ -65,6 +67,11 @@ pub struct Operation {
 impl Plan {
     pub fn operations(&self) -> usize {
         self.nodes.iter().map(|node| node.operations.len()).sum()
+    }
+
+    /// The nodes that have operations.
+    pub fn working(&self) -> impl Iterator<Item = &str> {
+        self.nodes.iter().filter(|plan| !plan.operations.is_empty()).map(|plan| plan.node.as_str())
     }
 }
 

@@ -3,7 +3,7 @@
 use super::gather::Ready;
 use crate::base::Problems;
 use crate::node::{Collector, Survey};
-use crate::plan::{Intent, NodePlan, Part};
+use crate::plan::{Intent, NodePlan, Part, Request, owed};
 
 /// The modules' own collectors, each with the public config that it is given.
 pub fn collectors<'a>(parts: impl IntoIterator<Item = &'a Part>) -> Vec<Collector> {
@@ -18,10 +18,17 @@ pub fn collectors<'a>(parts: impl IntoIterator<Item = &'a Part>) -> Vec<Collecto
         .collect()
 }
 
-/// The facts with what only the catalogue knows of the node.
+/// What is asked of a node as a whole: the facts of its resources, and what it owes.
+pub fn requests(intent: &Intent) -> Vec<Request> {
+    intent.requests().into_iter().chain([owed::request()]).collect()
+}
+
+/// The facts with what only the catalogue knows of the node. Where it names no login user, the session did.
 pub fn known(mut survey: Survey, intent: &Intent) -> Survey {
     survey.facts.family = intent.family.clone().unwrap_or_default();
-    survey.facts.ssh_user = intent.ssh_user.clone();
+    if !intent.ssh_user.is_empty() {
+        survey.facts.ssh_user = intent.ssh_user.clone();
+    }
     survey
 }
 

@@ -1,6 +1,8 @@
 //! The runs of a workspace, read back from `.runs/`. Records of the Python suil, which hold the public configs alone,
 //! are read as far as they go.
 
+mod applied;
+pub mod diff;
 pub mod end;
 pub mod head;
 pub mod story;
@@ -131,6 +133,12 @@ fn when(id: &str) -> Option<(DateTime<Utc>, usize)> {
 }
 
 impl Run {
+    /// The run whose record is this folder.
+    pub fn at(path: &Path) -> Run {
+        let id = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        Run { id, path: path.to_owned() }
+    }
+
     /// When it began.
     pub fn started(&self) -> DateTime<Utc> {
         when(&self.id).map(|(at, _)| at).unwrap_or_default()

@@ -2,6 +2,7 @@
 
 use super::commit;
 use super::outcome::{Outcome, WORDS};
+use super::past::Run;
 use super::watch::{Event, Watch};
 use crate::base::{Mask, Plain, Problem, clock, file};
 use chrono::{DateTime, Utc};
@@ -89,6 +90,11 @@ impl Record {
 
     pub fn folder(&self) -> &Path {
         &self.folder
+    }
+
+    /// The record as it is read back.
+    pub fn run(&self) -> Run {
+        Run::at(&self.folder)
     }
 
     /// Ends `events.jsonl`, and writes `summary.yaml`: one entry a node, in the order of the catalogue. `exit` is what
@@ -200,6 +206,19 @@ fn describe(event: &Event<'_>) -> Plain {
             line.set("of", *of);
             line.set("state", if *begins { "begun" } else { "ended" });
             line.set("nodes", nodes.iter().map(Plain::from).collect::<Plain>());
+        }
+        Event::Hook { hook, batch, of, nodes, ended } => {
+            line.set("event", "hook");
+            line.set("hook", *hook);
+            line.set("batch", *batch);
+            line.set("of", *of);
+            line.set("state", if ended.is_none() { "begun" } else { "ended" });
+            line.set("nodes", nodes.iter().map(Plain::from).collect::<Plain>());
+            if let Some((seconds, problem, output)) = ended {
+                line.set("seconds", (seconds * 1000.0).round() / 1000.0);
+                line.set("problem", problem.map(Plain::from));
+                line.set("output", last(output));
+            }
         }
         Event::Finished { node, outcome } => {
             line.set("event", "finished");

@@ -1,7 +1,9 @@
 //! Recorded runs as people read them.
 
-mod show;
+mod diff;
+pub mod show;
 
+pub use diff::diff;
 pub use show::show;
 
 use super::text::{age, clean, cut, took};
@@ -39,7 +41,7 @@ pub fn list(rows: &[(&Run, Result<Head, Problem>)], now: DateTime<Utc>, paint: P
 }
 
 /// `1 failed, 3 done`, or how far the run came.
-fn outcome(head: &Head) -> String {
+pub fn outcome(head: &Head) -> String {
     match head.state {
         State::Ended if head.counts.is_empty() => "no nodes".to_owned(),
         State::Ended => {
@@ -51,7 +53,7 @@ fn outcome(head: &Head) -> String {
 }
 
 /// `anna@desk: suil apply --role web`.
-fn purpose(head: &Head) -> String {
+pub fn purpose(head: &Head) -> String {
     match head.by.as_str() {
         "" => head.command.clone(),
         by => format!("{by}: {}", head.command),

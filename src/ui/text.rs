@@ -64,8 +64,8 @@ pub fn count(n: usize, one: &str) -> String {
 /// clock that runs ahead wrote is `now`.
 pub fn age(seconds: i64) -> String {
     match seconds {
-        ..60 => "now".to_owned(),
-        60..3600 => format!("{} min", seconds / 60),
+        ..120 => "now".to_owned(),
+        120..3600 => format!("{} min", seconds / 60),
         3600..172_800 => format!("{} h", seconds / 3600),
         _ => format!("{} days", seconds / 86_400),
     }
@@ -101,8 +101,8 @@ mod tests {
 
     #[test]
     fn ages_and_durations_are_in_words() {
-        let ages = [-5, 59, 60, 3599, 3600, 172_799, 172_800, 864_000].map(age);
-        assert_eq!(ages, ["now", "now", "1 min", "59 min", "1 h", "47 h", "2 days", "10 days"]);
+        let ages = [-5, 119, 120, 3599, 3600, 172_799, 172_800, 864_000].map(age);
+        assert_eq!(ages, ["now", "now", "2 min", "59 min", "1 h", "47 h", "2 days", "10 days"]);
         let spans = [0.04, 9.94, 9.96, 59.4, 61.0, 3840.0].map(took);
         assert_eq!(spans, ["0.0 s", "9.9 s", "10 s", "59 s", "1 min 1 s", "1 h 4 min"]);
     }

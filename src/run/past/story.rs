@@ -206,10 +206,9 @@ impl Story {
         self.nodes.retain(|node| is(&node.node));
     }
 
-    /// `{version, run: {…}, nodes: [{node, role, modules, outcome, performed, planned, problems, operations}]}`.
+    /// `{run: {…}, nodes: [{node, role, modules, outcome, performed, planned, problems, operations}]}`.
     pub fn to_plain(&self, run: &Run) -> Plain {
         Plain::from_iter([
-            ("version", Plain::Int(1)),
             ("run", self.head.to_plain(run)),
             ("nodes", self.nodes.iter().map(NodeStory::to_plain).collect()),
         ])

@@ -3,8 +3,9 @@
 use super::{outcome, purpose};
 use crate::base::Plain;
 use crate::run::past::story::{Fate, NodeStory, Step, Story};
+use crate::ui::Paint;
+use crate::ui::plan::{self, Details};
 use crate::ui::text::{age, clean, count, took};
-use crate::ui::{Paint, plan};
 use chrono::TimeDelta;
 
 /// So many of the last lines that a node said to an operation that failed are shown.
@@ -32,7 +33,8 @@ pub fn show(story: &Story, ago: TimeDelta, paint: Paint) -> String {
     line("took", head.seconds.map(took).unwrap_or_default());
     line("outcome", outcome(head));
     line("exit", head.exit.map(|exit| exit.to_string()).unwrap_or_default());
-    for (names, body) in groups(&story.nodes, paint) {
+    for (names, body) in groups(&story.nodes, &Details::new(), paint) {
+        let names: Vec<&str> = names.iter().map(|node| node.node.as_str()).collect();
         out.push('\n');
         out.push_str(&plan::wrapped("", &names, paint));
         out.push_str(&body);
@@ -40,21 +42,22 @@ pub fn show(story: &Story, ago: TimeDelta, paint: Paint) -> String {
     out
 }
 
-/// Nodes whose stories read the same, and how they read.
-fn groups(nodes: &[NodeStory], paint: Paint) -> Vec<(Vec<&str>, String)> {
-    let mut groups: Vec<(Vec<&str>, String, String)> = Vec::new();
+/// Nodes whose stories read the same, and how they read. `details` has what stands below an operation where more is known
+/// of it than the record keeps.
+pub fn groups<'a>(nodes: &'a [NodeStory], details: &Details, paint: Paint) -> Vec<(Vec<&'a NodeStory>, String)> {
+    let mut groups: Vec<(Vec<&NodeStory>, String, String)> = Vec::new();
     for node in nodes {
         // Two nodes never take equally long: what is shown of one says enough of its like.
-        let alike = body(node, false, Paint::OFF);
+        let alike = body(node, false, details, Paint::OFF);
         match groups.iter_mut().find(|(_, key, _)| *key == alike) {
-            Some((names, ..)) => names.push(&node.node),
-            None => groups.push((vec![&node.node], alike, body(node, true, paint))),
+            Some((nodes, ..)) => nodes.push(node),
+            None => groups.push((vec![node], alike, body(node, true, details, paint))),
         }
     }
-    groups.into_iter().map(|(names, _, body)| (names, body)).collect()
+    groups.into_iter().map(|(nodes, _, body)| (nodes, body)).collect()
 }
 
-fn body(node: &NodeStory, timed: bool, paint: Paint) -> String {
+fn body(node: &NodeStory, timed: bool, details: &Details, paint: Paint) -> String {
     let mut out = String::new();
     let performed = match (node.end.outcome.as_str(), node.end.planned) {
         ("nothing to do" | "not reached", _) | (_, 0) => String::new(),
@@ -71,7 +74,7 @@ fn body(node: &NodeStory, timed: bool, paint: Paint) -> String {
     }
     out.push_str(&format!("  {}\n", paint.quiet(&clean(&facts.join(" · ")))));
     for step in &node.steps {
-        out.push_str(&one(step, timed, paint));
+        out.push_str(&one(step, timed, details.get(&(node.node.clone(), step.id)), paint));
     }
     for problem in node.other_problems() {
         out.push_str(&format!("  {}\n", paint.bad(&clean(problem))));
@@ -79,13 +82,13 @@ fn body(node: &NodeStory, timed: bool, paint: Paint) -> String {
     out
 }
 
-fn one(step: &Step, timed: bool, paint: Paint) -> String {
+fn one(step: &Step, timed: bool, known: Option<&String>, paint: Paint) -> String {
     let (sign, words) = match step.fate {
         Fate::Done => (paint.added("✓"), String::new()),
         Fate::Failed => (paint.bad("✗"), String::new()),
         Fate::InDoubt => (paint.bad("?"), " · in doubt".to_owned()),
         Fate::NotPerformed => (paint.quiet("·"), " · not performed".to_owned()),
-        Fate::Planned => (paint.changed("·"), String::new()),
+        Fate::Planned => (planned(&step.verb, paint), String::new()),
     };
     let resource = match step.resource.split_once(' ') {
         Some((kind, name)) if step.title.contains(name) => kind,
@@ -94,12 +97,17 @@ fn one(step: &Step, timed: bool, paint: Paint) -> String {
     let seconds = step.seconds.filter(|_| timed).map(|s| format!(" · {}", took(s))).unwrap_or_default();
     let behind = clean(&format!("· {} · {resource}{words}{seconds}", step.module));
     let mut out = format!("  {sign} {}  {}\n", clean(&step.title), paint.quiet(&behind));
-    for line in changes(&step.diff) {
-        out.push_str(&format!("      {}\n", clean(&line)));
-    }
-    if !step.triggered_by.is_empty() {
-        let by = clean(&step.triggered_by.join(", "));
-        out.push_str(&format!("      {} {by}\n", paint.quiet("triggered by:")));
+    match known {
+        Some(known) => out.push_str(known),
+        None => {
+            for line in changes(&step.diff) {
+                out.push_str(&format!("      {}\n", clean(&line)));
+            }
+            if !step.triggered_by.is_empty() {
+                let by = clean(&step.triggered_by.join(", "));
+                out.push_str(&format!("      {} {by}\n", paint.quiet("triggered by:")));
+            }
+        }
     }
     if let Some(problem) = &step.problem {
         out.push_str(&format!("      {}\n", paint.bad(&clean(problem))));
@@ -111,8 +119,18 @@ fn one(step: &Step, timed: bool, paint: Paint) -> String {
     out
 }
 
+/// The sign that a plan has before an operation.
+fn planned(verb: &str, paint: Paint) -> String {
+    match verb {
+        "create" => paint.added("+"),
+        "change" => paint.changed("~"),
+        "remove" => paint.removed("-"),
+        _ => paint.run("▸"),
+    }
+}
+
 /// `mode  0600 → 0644`, and for a content the first digits of its digests: a record keeps no content.
-pub fn changes(diff: &Plain) -> Vec<String> {
+fn changes(diff: &Plain) -> Vec<String> {
     let mut rows: Vec<(String, String)> = Vec::new();
     let word = |value: Option<&Plain>| value.and_then(Plain::as_str).map(str::to_owned);
     for attribute in diff.get("attributes").and_then(Plain::as_list).unwrap_or_default() {
