@@ -324,6 +324,9 @@ const HARMLESS: &[(&str, Change)] = &[
     ("a workspace that never saw the node", |room| {
         fs::remove_dir_all(room.path().join("facts")).expect("a folder");
     }),
+    ("a cache that says another release of the node", |room| {
+        room.write(&format!("facts/{NODE}/suil.yaml"), "facts: {family: redhat, release: 3}\n");
+    }),
     ("another layout of the plan", |room| {
         let plan = sorted(&file_of(room));
         room.write("plan.json", &plan.to_string());
@@ -424,6 +427,30 @@ fn what_earlier_runs_owe_is_part_of_the_plan() {
     assert_eq!(titles(&file_of(&room)), ["run load"]);
     apply(&room, 0);
     assert_eq!(room.performed(), ["run load"]);
+}
+
+#[test]
+fn the_role_of_a_node_is_named_where_it_decides() {
+    let room = Room::new(&["app"]);
+    let main = "def resources(config):\n    return [file(\"@/role\", content = config.suil.role)]\n";
+    room.module("app", "", main);
+    room.suil(&["plan", "--node", NODE, "--out", "plan.json"]).expect(0);
+    room.write("data/roles/rest.yaml", "modules: [app]\n");
+    room.write(&format!("data/nodes/{NODE}.yaml"), "role: rest\n");
+    refused(&room, &["the role of node `here.example.com` is `rest`, and was `demo`"]);
+}
+
+/// What a module wants is what another decides, where both want the same.
+#[test]
+fn a_module_that_decides_for_another_is_named() {
+    let room = Room::new(&["app", "other"]);
+    let main = "def resources(config):\n    conf = file(\"@/f\", content = \"f\")\n    return [conf] + ([command(\"c\", run = \"true\", triggered_by = [conf])] if config.too else [])\n";
+    for name in ["app", "other"] {
+        room.module(name, "too = t.bool(default = False)", main);
+    }
+    plan(&room, &[]);
+    room.data("other: {too: yes}\n");
+    refused(&room, &["`too` of module `other` changed", "data/nodes/here.example.com.yaml:2:14"]);
 }
 
 #[test]
