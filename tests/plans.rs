@@ -414,19 +414,44 @@ fn what_the_module_s_own_collector_reports_is_named() {
 }
 
 #[test]
-fn what_earlier_runs_owe_is_part_of_the_plan() {
-    let room = workspace();
-    room.apply(&["--confirm"]).expect(0);
-    let path = format!("facts/{NODE}/app.yaml");
-    let owed = format!("{}owed:\n  command load: it was broken off\n", room.read(&path));
-    room.data("app: {workers: 4, beat: no}\n");
+fn what_a_failed_run_owes_is_part_of_the_plan() {
+    let room = Room::new(&["app"]);
+    let main = r#"
+def resources(config):
+    conf = file("@/conf", content = "conf\n")
+    return [
+        conf,
+        command("gate", run = "test -e @/open && touch @/passed", creates = "@/passed"),
+        command("load", run = "cat @/conf >>@/loaded", triggered_by = [conf]),
+    ]
+"#;
+    room.module("app", "", main);
+    room.apply(&["--confirm"]).expect(1);
+    assert_eq!((room.there("conf"), room.there("loaded")), ("conf\n".into(), "none".into()));
     plan(&room, &[]);
-    room.write(&path, &owed);
-    refused(&room, &["what earlier runs left for module `app` on node `here.example.com`"]);
-    plan(&room, &[]);
-    assert_eq!(titles(&file_of(&room)), ["run load"]);
+    assert_eq!(titles(&file_of(&room)), ["run gate", "run load"]);
+    room.spoil("open", "");
     apply(&room, 0);
-    assert_eq!(room.performed(), ["run load"]);
+    assert_eq!(room.performed(), ["run gate", "run load"]);
+    assert_eq!(room.there("loaded"), "conf\n");
+}
+
+#[test]
+fn what_was_applied_in_between_is_named_where_it_decides() {
+    let room = Room::new(&["app"]);
+    let main = "def resources(config):\n    return [file(\"@/f\", content = config.text)]\n\ndef deploy(config, facts, force):\n    if force:\n        run(\"echo forced\")\n";
+    room.module("app", "text = t.string(default = \"a\")", main);
+    room.apply(&["--confirm"]).expect(0);
+    room.data("app: {text: b}\n");
+    plan(&room, &[]);
+    let path = format!("facts/{NODE}/app.yaml");
+    let facts = room.read(&path);
+    let at = facts.find("sha256:").expect("a signature") + "sha256:".len();
+    room.write(&path, &format!("{}{}{}", &facts[..at], "0".repeat(64), &facts[at + 64..]));
+    refused(&room, &["what earlier runs left for module `app` on node `here.example.com` is not as when planned"]);
+    room.write(&path, &facts);
+    apply(&room, 0);
+    assert_eq!(room.performed(), ["write @/f"]);
 }
 
 #[test]
