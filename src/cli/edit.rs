@@ -234,7 +234,7 @@ fn show(subject: &Subject, saved: &Saved, written: bool, context: &Context) -> O
         }
     };
     let value = || {
-        let head = [("version", Plain::Int(1)), ("file", Plain::from(&file)), ("written", Plain::from(written))];
+        let head = [("file", Plain::from(&file)), ("written", Plain::from(written))];
         let keys = kinds.iter().map(|(did, keys)| (*did, keys.iter().map(Plain::from).collect::<Plain>()));
         Plain::from_iter(head.into_iter().chain(keys))
     };

@@ -13,7 +13,7 @@ use std::collections::BTreeSet;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-/// Encrypt every secret of the workspace again, for the present recipients
+/// Encrypt all secrets again, for the present recipients
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 All secrets or none: nothing is written where one of them cannot be opened. Every byte that is no ciphertext stays as it
@@ -173,7 +173,6 @@ fn show(dry_run: bool, files: &[File], recipients: &Recipients, context: &Contex
             Plain::from_iter([("file", Plain::from(shown(file))), ("secrets", Plain::Int(file.opened.count() as i64))])
         };
         Plain::from_iter([
-            ("version", Plain::Int(1)),
             ("dry_run", Plain::from(dry_run)),
             ("recipients", names.iter().map(Plain::from).collect()),
             ("files", files.iter().map(file).collect()),

@@ -201,7 +201,6 @@ fn show(
             value
         };
         Plain::from_iter([
-            ("version", Plain::Int(1)),
             ("recipients", recipients.map_or(Plain::Null, |all| keys_of(all.names()))),
             ("keys", keys.map_or(Plain::Null, |keys| keys_of(keys.recipients().names()))),
             ("secrets", rows.iter().map(row).collect()),

@@ -102,7 +102,7 @@ fn a_secret_is_added_and_removed_as_it_is_typed_and_other_bytes_are_as_saved() {
     let said = left.run(&["edit", FILE, "--output", "json"]);
     let value: serde_json::Value = serde_json::from_str(&said.stdout).expect("JSON");
     let want = serde_json::json!({
-        "version": 1, "file": FILE, "written": true, "changed": [], "added": ["app.list.1"], "removed": ["app.two"],
+        "version": 1, "file": FILE, "written": true, "changed": [], "added": ["app.list.1"], "removed": ["app.two"], "problems": [],
     });
     assert_eq!(value, want);
     let new = read(&left, FILE);
