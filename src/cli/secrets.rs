@@ -95,7 +95,7 @@ fn all(workspace: &Workspace) -> Result<Vec<Spot>, Problems> {
                 continue;
             }
         };
-        if !source.read && !bytes.windows(5).any(|five| five == b"!ENC[") {
+        if !source.may_hold_secrets(&bytes) {
             continue;
         }
         match spots(&source.shown, &bytes) {
