@@ -104,6 +104,10 @@ impl Stage {
         let sealed = room.run(&["encrypt", "x"]).stdout;
         self.same(&room, "`suil decrypt`", &["decrypt", sealed.trim()], WELL);
         self.same(&room, "`suil rekey`", &["rekey", "--dry-run"], WELL);
+        let listed = "`suil secrets`, `suil secrets list`";
+        self.same(&room, listed, &["secrets"], WELL);
+        self.same(&room, listed, &["secrets", "list", "--nodes"], WELL);
+        self.edit();
         self.same(&room, "`suil man`", &["man", "pages"], WELL);
         let made = Room::new();
         self.play(&made, "`suil init`", &["init", "."], &[0, 1], false);
@@ -113,6 +117,16 @@ impl Stage {
         self.same(&room, "`suil validate`", &["validate"], ILL);
         self.same(&room, "`suil test`", &["test"], ILL);
         self.same(&room, "`suil nodes`", &["nodes", "--no-such-option"], &[64]);
+    }
+
+    /// An editor that changes one secret, adds one and removes one.
+    fn edit(&mut self) {
+        let room = Room::copy("data-example");
+        let sealed = |value| room.run(&["encrypt", value]).stdout;
+        room.write("data/scratch.yaml", &format!("a: {}b: {}", sealed("1"), sealed("2")));
+        let script = r#"sh -c 'sed -i "s/\"1/&1/; /^b/d" "$1"; echo "c$$: !SECRET \"3\"" >> "$1"' edit"#;
+        let room = room.set("EDITOR", script);
+        self.play(&room, "`suil edit`", &["edit", "data/scratch.yaml"], WELL, false);
     }
 
     /// What works on nodes. One is a folder of this machine, the other cannot be reached.
