@@ -42,7 +42,7 @@ pub struct Args {
     #[arg(long, value_name = "FILE", requires = "dry_run")]
     pub out: Option<PathBuf>,
     /// Apply this saved plan and nothing else; refuse where something that matters moved since it was made
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["roles", "nodes", "modules", "dry_run", "force"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["roles", "nodes", "modules", "failed", "affected", "dry_run", "force"])]
     pub plan: Option<PathBuf>,
     /// Write a report of the run: `junit=FILE` or `markdown=FILE`; may be given several times
     #[arg(long = "report", value_name = "FORM=FILE", value_parser = report::parse)]
