@@ -92,7 +92,11 @@ fn attempt(args: Args, context: &Context) -> Outcome {
     args.out.as_deref().map_or(Ok(()), plan::check_out)?;
     let saved = args.plan.as_deref().map(|path| plan::open(path, context)).transpose()?;
     let args = saved.iter().fold(args, |args, saved| saved.args(args));
-    let mut start = Start::new(context, &args.selection, args.parallel, args.force)?;
+    if saved.as_ref().is_some_and(plan::Applied::is_empty) {
+        return plan::nothing(context);
+    }
+    let start = Start::new(context, &args.selection, args.parallel, args.force);
+    let mut start = start.map_err(|problems| plan::empty(&args, problems))?;
     saved.iter().for_each(|saved| start.restrict(saved.modules()));
     let mask = start.mask();
     start.finish(|start| apply(&args, saved.as_ref(), context, start)).or_else(|problems| {
