@@ -258,6 +258,8 @@ impl Start {
             ("roles", list(&selection.roles)),
             ("nodes", list(&selection.nodes)),
             ("modules", list(&selection.modules)),
+            ("affected", Plain::from(selection.affected.clone())),
+            ("failed", Plain::from(selection.failed)),
         ]);
         About { purpose: self.options.purpose.clone(), selection, dry_run }
     }

@@ -29,9 +29,9 @@ pub struct Record {
 /// What `run.yaml` says of a run before anything changes.
 #[derive(Clone, Debug, Default)]
 pub struct About {
-    /// `anna@desk: suil apply --role web`.
+    /// `anna@desk: suil apply --role web`, or with a reason `anna@desk: new kernel (suil apply --role web)`.
     pub purpose: String,
-    /// What was selected: `{roles, nodes, modules}`.
+    /// What was selected: `{roles, nodes, modules, affected, failed}`.
     pub selection: Plain,
     /// True where nothing may be changed, whatever the answer.
     pub dry_run: bool,
@@ -136,7 +136,11 @@ impl Watch for Record {
 
 impl About {
     fn to_plain(&self, at: DateTime<Utc>, commit: Option<String>) -> Plain {
-        let (by, command) = self.purpose.split_once(": ").unwrap_or(("", &self.purpose));
+        let (by, work) = self.purpose.split_once(": ").unwrap_or(("", &self.purpose));
+        let (reason, command) = match work.strip_suffix(')').and_then(|work| work.rsplit_once(" (suil ")) {
+            Some((reason, arguments)) if !work.starts_with("suil ") => (Some(reason), format!("suil {arguments}")),
+            _ => (None, work.to_owned()),
+        };
         Plain::from_iter([
             ("version", Plain::Int(VERSION)),
             ("suil", Plain::from(env!("CARGO_PKG_VERSION"))),
@@ -144,6 +148,7 @@ impl About {
             ("mode", Plain::from(if self.dry_run { "dry run" } else { "apply" })),
             ("by", Plain::from(by)),
             ("command", Plain::from(command)),
+            ("reason", Plain::from(reason)),
             ("selection", self.selection.clone()),
             ("commit", Plain::from(commit)),
         ])
