@@ -103,6 +103,12 @@ impl Room {
         fs::read_to_string(self.node().join(path)).unwrap_or_else(|_| "none".to_owned())
     }
 
+    /// What the node keeps of what it owes; `none` where it owes nothing.
+    pub fn state(&self) -> String {
+        let path = self.folder.path().join("home/.local/state/suil/owed");
+        fs::read_to_string(path).unwrap_or_else(|_| "none".to_owned())
+    }
+
     pub fn spoil(&self, path: &str, text: &str) {
         fs::write(self.node().join(path), text).expect("a file");
     }
