@@ -93,6 +93,8 @@ fn attempt(args: Args, context: &Context) -> Outcome {
     let saved = args.plan.as_deref().map(|path| plan::open(path, context)).transpose()?;
     let args = saved.iter().fold(args, |args, saved| saved.args(args));
     if saved.as_ref().is_some_and(plan::Applied::is_empty) {
+        let nothing = Problem::warning("nothing to apply: the plan is about no node");
+        report::write_problems(&args.reports, &[nothing], &Mask::new());
         return plan::nothing(context);
     }
     let start = Start::new(context, &args.selection, args.parallel, args.force);

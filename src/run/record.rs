@@ -12,7 +12,7 @@ use std::io::Write;
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// The version of every shape of a record; it grows when a reader would have to change.
 pub const VERSION: i64 = 1;
@@ -24,6 +24,7 @@ pub struct Record {
     mask: Mask,
     events: Mutex<fs::File>,
     begun: Instant,
+    before: Duration,
 }
 
 /// What `run.yaml` says of a run before anything changes.
@@ -35,6 +36,8 @@ pub struct About {
     pub selection: Plain,
     /// True where nothing may be changed, whatever the answer.
     pub dry_run: bool,
+    /// So long it took before there was anything to record.
+    pub before: Duration,
 }
 
 /// What is recorded of a node before anything changes.
@@ -85,7 +88,13 @@ impl Record {
         let _ = flock(&log, FlockOperation::NonBlockingLockExclusive);
         let folder = place(&runs, aside, &clock::folder(at), |id| begin(&log, id, at, about, mask))?;
         point(&runs, &folder)?;
-        Ok(Record { folder, mask: mask.clone(), events: Mutex::new(log), begun: clock::instant() })
+        Ok(Record {
+            folder,
+            mask: mask.clone(),
+            events: Mutex::new(log),
+            begun: clock::instant(),
+            before: about.before,
+        })
     }
 
     pub fn folder(&self) -> &Path {
@@ -104,7 +113,7 @@ impl Record {
     /// It cannot be written.
     pub fn finish(&self, outcomes: &[(String, Outcome)], exit: u8) -> Result<(), Problem> {
         let ended = Plain::from(clock::stamp(clock::now()));
-        let seconds = thousandths(self.begun.elapsed().as_secs_f64());
+        let seconds = thousandths((self.before + self.begun.elapsed()).as_secs_f64());
         let counts: Plain = WORDS
             .into_iter()
             .map(|word| (word, Plain::from(outcomes.iter().filter(|(_, outcome)| outcome.word() == word).count())))

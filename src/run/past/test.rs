@@ -56,8 +56,8 @@ fn what_a_record_writes_is_read_back_and_a_run_that_goes_on_is_told() {
     let room = room(&[]);
     let about = About {
         purpose: "anna@desk: a (new) kernel (suil apply: now)".to_owned(),
-        dry_run: false,
         selection: Plain::map(),
+        ..About::default()
     };
     let nodes = [NodeRecord {
         node: "a".to_owned(),
