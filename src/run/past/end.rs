@@ -8,7 +8,7 @@ use crate::run::outcome::WORDS;
 pub struct Summary {
     /// `2026-11-30T02:54:46Z`.
     pub ended: String,
-    /// How long the run took from its record to its end; `None` in an older record, as `exit`.
+    /// How long the run took; `None` in an older record, as `exit`.
     pub seconds: Option<f64>,
     pub exit: Option<i64>,
     /// In the order of the catalogue.
