@@ -175,7 +175,7 @@ impl Room {
 }
 
 /// Makes everything in the room nobody's own.
-fn give(path: &Path) {
+pub fn give(path: &Path) {
     use std::os::unix::fs::{MetadataExt, lchown};
     if fs::symlink_metadata(path).is_ok_and(|found| found.uid() != NOBODY) {
         lchown(path, Some(NOBODY), Some(NOBODY)).expect("an owner");
@@ -200,7 +200,7 @@ pub fn until(what: &str, mut so: impl FnMut() -> bool) {
 }
 
 /// The suil that is tested. A target folder below root's home cannot be entered by nobody, so that it is copied.
-fn binary() -> &'static Path {
+pub fn binary() -> &'static Path {
     static BINARY: OnceLock<PathBuf> = OnceLock::new();
     BINARY.get_or_init(|| {
         let built = Path::new(env!("CARGO_BIN_EXE_suil"));
