@@ -26,6 +26,8 @@ pub struct Session {
     pub(super) guarded: bool,
     /// What could cut the access is kept and not proven yet.
     pub(super) armed: bool,
+    /// What the node said about this session, where it ended by itself.
+    pub(super) regained: Option<Regained>,
 }
 
 /// Writes the text of a job, given the token of its answer.
@@ -68,6 +70,7 @@ impl Session {
             unread: asked,
             guarded: false,
             armed: false,
+            regained: None,
         }
     }
 

@@ -3,6 +3,7 @@
 #![allow(clippy::disallowed_methods, reason = "tests start what they test")]
 
 mod actions;
+mod guard;
 mod offered;
 mod owed;
 mod paths;

@@ -5,10 +5,13 @@
 
 #![allow(clippy::disallowed_methods, reason = "tests start what they test")]
 
+mod access;
+mod adhoc;
 mod apply;
 mod faults;
 mod fleet;
 mod large;
+mod lock;
 mod plan;
 mod rolling;
 mod scenario_link;

@@ -199,7 +199,7 @@ mod tests {
         let shown = render(&Subject::Problems { problems: &problems, mask: &Mask::new() });
         let nothing = [problems[0].clone().kind(crate::base::problem::Kind::Warning)];
         let passed = render(&Subject::Problems { problems: &nothing, mask: &Mask::new() });
-        assert!(passed.contains("errors=\"0\"") && passed.contains("<system-out>suil: unknown"), "{passed}");
+        assert!(passed.contains("errors=\"0\"") && passed.contains("<system-out>suil: warning: unknown"), "{passed}");
         assert!(shown.contains("<error message=\"unknown module `x`\" type=\"error\">suil: unknown module"), "{shown}");
         assert!(shown.contains("tests=\"1\" failures=\"0\" errors=\"1\""), "{shown}");
     }
