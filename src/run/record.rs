@@ -25,6 +25,8 @@ pub struct Record {
     events: Mutex<fs::File>,
     begun: Instant,
     before: Duration,
+    /// What went wrong beside the nodes.
+    beside: Mutex<Vec<String>>,
 }
 
 /// What `run.yaml` says of a run before anything changes.
@@ -94,6 +96,7 @@ impl Record {
             events: Mutex::new(log),
             begun: clock::instant(),
             before: about.before,
+            beside: Mutex::default(),
         })
     }
 
@@ -123,7 +126,9 @@ impl Record {
         let first = [("event", Plain::from("end")), ("at", ended.clone())];
         self.append(&first.into_iter().chain(figures.clone()).collect());
         let first = [("version", Plain::Int(VERSION)), ("ended", ended)];
-        let summary: Plain = first.into_iter().chain(figures).chain([("nodes", nodes)]).collect();
+        let beside: Plain = self.beside.lock().iter().flat_map(|beside| beside.iter()).map(Plain::from).collect();
+        let last = [("problems", beside), ("nodes", nodes)];
+        let summary: Plain = first.into_iter().chain(figures).chain(last).collect();
         let path = self.folder.join("summary.yaml");
         file::write(&path, self.mask.plain(&summary).to_yaml().as_bytes(), 0o600)
     }
@@ -139,6 +144,11 @@ impl Record {
 
 impl Watch for Record {
     fn event(&self, event: &Event<'_>) {
+        if let Event::Hook { ended: Some((_, Some(problem), _)), .. } = event
+            && let Ok(mut beside) = self.beside.lock()
+        {
+            beside.push((*problem).to_owned());
+        }
         self.append(&describe(event));
     }
 }

@@ -224,7 +224,11 @@ const WORKSPACE: [(&str, &str); 9] = [
         "data/common.yaml",
         "deployment: {transport: local, sudo: false}\nhierarchy: [\"roles/{role}.yaml\", \"nodes/{node}.yaml\"]\n",
     ),
-    ("data/roles/demo.yaml", "modules: [demo, twin]\ntwin: {nodes: !LOOKUP {field: twin.address}}\n"),
+    (
+        "data/roles/demo.yaml",
+        "modules: [demo, twin]\ntwin: {nodes: !LOOKUP {field: twin.address}}\n\
+         before_batch: [echo, hello]\nafter_batch: \"test -e '@/open'\"\n",
+    ),
     ("data/roles/late.yaml", "modules: [twin]\nafter: [demo]\n"),
     ("data/nodes/here.yaml", "role: demo\ntwin: {address: 192.0.2.1}\n"),
     ("data/nodes/there.yaml", "role: demo\ndeployment: {transport: exec, exec: [\"false\"]}\n"),

@@ -2,7 +2,7 @@
 //! thousand nodes.
 
 use super::Run;
-use super::end::{self, number, text};
+use super::end::{self, number, text, texts};
 use crate::base::{Plain, Problem, clock};
 
 /// How far a run came.
@@ -44,6 +44,8 @@ pub struct Head {
     pub ended: Option<String>,
     pub seconds: Option<f64>,
     pub exit: Option<i64>,
+    /// What went wrong beside the nodes, each in one line.
+    pub problems: Vec<String>,
     /// So many nodes ended with each outcome, the gravest first; an outcome of none is left out.
     pub counts: Counts,
 }
@@ -77,6 +79,7 @@ impl Run {
             ended: figures.get("ended").and_then(Plain::as_str).map(str::to_owned),
             seconds: figures.get("seconds").and_then(number),
             exit: figures.get("exit").and_then(Plain::as_int),
+            problems: texts(&figures, "problems"),
             about,
             counts,
         })
@@ -108,7 +111,7 @@ impl Run {
 }
 
 impl Head {
-    /// `{id, state, started, mode, by, command, reason, selection, commit, suil, ended, seconds, exit, counts}`.
+    /// `{id, state, started, mode, by, command, reason, selection, commit, suil, ended, seconds, exit, problems, counts}`.
     pub fn to_plain(&self, run: &Run) -> Plain {
         let known = |key: &str| self.about.get(key).cloned().unwrap_or_default();
         let counts: Plain = self.counts.iter().map(|(word, n)| (word.clone(), Plain::from(*n))).collect();
@@ -126,6 +129,7 @@ impl Head {
             ("ended", Plain::from(self.ended.clone())),
             ("seconds", Plain::from(self.seconds)),
             ("exit", Plain::from(self.exit)),
+            ("problems", self.problems.iter().map(Plain::from).collect()),
             ("counts", counts),
         ])
     }
