@@ -45,7 +45,7 @@ fn a_rule_of_sudo_that_refuses_the_login_user() {
 fn the_last_key_of_the_login_user() {
     let key = std::fs::read_to_string(dir().join("key.pub")).expect("the fleet's key");
     taken_back(
-        &format!(r#"authorized_key("fleet", user = "deploy", key = "{}", ensure = "absent")"#, key.trim()),
+        &format!(r#"authorized_key("deploy", key = "{}", ensure = "absent")"#, key.trim()),
         "ls -lnd ~deploy ~deploy/.ssh | cut -d' ' -f1,3,4; stat -c '%u %g %a' ~deploy/.ssh/*; sha256sum ~deploy/.ssh/authorized_keys",
     );
 }
