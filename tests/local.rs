@@ -15,6 +15,8 @@ mod format;
 mod pool;
 #[path = "local/refuse.rs"]
 mod refuse;
+#[path = "local/rolling.rs"]
+mod rolling;
 #[path = "local/room.rs"]
 mod room;
 #[path = "local/secret.rs"]

@@ -5,7 +5,7 @@ use super::entry::Entry;
 use super::files::keep;
 use super::lookup::{Answers, Found, Read};
 use super::probe::Probe;
-use super::select::{Selection, select};
+use super::select::{Selected, Selection, select};
 use super::stack::Stack;
 use super::workspace::Workspace;
 use crate::base::{Problems, Result, problem};
@@ -38,9 +38,14 @@ impl Catalogue {
     /// # Errors
     /// A selection that matches nothing.
     pub fn sound(workspace: &Workspace, selection: &Selection) -> Result<(Catalogue, Problems)> {
-        let mut problems = Problems::new();
         let mut warnings = workspace.warnings().to_vec();
         let cards = select(workspace, selection, &mut warnings)?;
+        Ok(Catalogue::of(workspace, cards, warnings))
+    }
+
+    /// Builds the entries of these nodes, with the problems of those that cannot be built.
+    pub(super) fn of(workspace: &Workspace, cards: Vec<Selected>, warnings: Problems) -> (Catalogue, Problems) {
+        let mut problems = Problems::new();
         let mut answers = Answers::default();
         let mut entries = Vec::with_capacity(cards.len());
         for (node, card) in cards {
@@ -55,7 +60,7 @@ impl Catalogue {
         let reads = answers.reads();
         problems.append(&mut answers.problems);
         problem::sort(&mut problems);
-        Ok((Catalogue { entries, warnings, reads }, problems))
+        (Catalogue { entries, warnings, reads }, problems)
     }
 
     /// Builds the entry of one node again after a fresh probe, from the files that were already read.

@@ -2,9 +2,8 @@
 
 use super::pattern::Pattern;
 use crate::base::{Problem, Problems, Result};
+use crate::data::Tree;
 use std::collections::BTreeSet;
-use std::fs;
-use std::path::Path;
 
 /// The names that files give, by code point, and what was passed over.
 #[derive(Clone, Debug, Default)]
@@ -19,37 +18,34 @@ impl Inventory {
     ///
     /// # Errors
     /// A folder that is there and cannot be read.
-    pub fn list(root: &Path, pattern: &Pattern) -> Result<Inventory, Problem> {
+    pub fn list(tree: &dyn Tree, pattern: &Pattern) -> Result<Inventory, Problem> {
         let (folder, prefix, after) = pattern.split();
         let (suffix, below) = match after.split_once('/') {
             Some((suffix, below)) => (suffix, Some(below)),
             None => (after.as_str(), None),
         };
-        let shown = Path::new("data").join(&folder);
-        let read = match fs::read_dir(root.join(&shown)) {
-            Ok(read) => read,
+        let path = match folder.as_str() {
+            "" => "data".to_owned(),
+            folder => format!("data/{folder}"),
+        };
+        let entries = match tree.entries(&path) {
+            Ok(entries) => entries,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Inventory::default()),
-            Err(error) => return Err(Problem::io("read the folder", &shown, &error)),
+            Err(error) => return Err(Problem::io("read the folder", &tree.shown(&path), &error)),
         };
         let mut inventory = Inventory::default();
-        for entry in read {
-            let entry = entry.map_err(|error| Problem::io("read the folder", &shown, &error))?;
-            let Ok(file) = entry.file_name().into_string() else { continue };
+        for (file, is_folder) in entries {
             let Some(rest) = file.strip_prefix(prefix.as_str()).filter(|rest| !rest.starts_with('.')) else { continue };
             if file.starts_with('.') {
                 continue;
             }
-            let is_folder = entry.file_type().is_ok_and(|kind| match kind.is_symlink() {
-                true => entry.path().is_dir(),
-                false => kind.is_dir(),
-            });
             match rest.strip_suffix(suffix).filter(|name| !name.is_empty()) {
                 Some(name) if is_folder == below.is_some() => {
-                    let there = below.is_none_or(|_| pattern_file(root, pattern, name));
+                    let there = below.is_none_or(|_| pattern_file(tree, pattern, name));
                     inventory.names.extend(there.then(|| name.to_owned()));
                 }
                 None if !is_folder && below.is_none() && suffix.ends_with(".yaml") && rest.ends_with(".yml") => {
-                    let (shown, stem) = (shown.join(&file), rest.trim_end_matches(".yml"));
+                    let (shown, stem) = (tree.shown(&path).join(&file), rest.trim_end_matches(".yml"));
                     inventory.warnings.push(
                         Problem::warning(format!("`{}` is not read: its name ends in `.yml`", shown.display()))
                             .help(format!("rename it to `{prefix}{stem}.yaml`")),
@@ -63,10 +59,10 @@ impl Inventory {
     }
 }
 
-fn pattern_file(root: &Path, pattern: &Pattern, name: &str) -> bool {
+fn pattern_file(tree: &dyn Tree, pattern: &Pattern, name: &str) -> bool {
     use super::pattern::Known;
     let known = Known { node: Some(name), role: Some(name), ..Known::default() };
-    pattern.path(known).is_some_and(|path| root.join("data").join(path).is_file())
+    pattern.path(known).is_some_and(|path| tree.is_file(&format!("data/{path}")))
 }
 
 /// Refuses a name that would leave its folder or hide in it.
@@ -89,6 +85,9 @@ mod tests {
     use super::*;
     use crate::catalogue::hierarchy::Hierarchy;
     use crate::data::load;
+    use crate::data::tree::Disk;
+    use std::fs;
+    use std::path::Path;
 
     #[test]
     fn names_are_found_wherever_the_pattern_puts_them() {
@@ -113,7 +112,7 @@ mod tests {
         let value =
             common.expect("file").and_then(|file| file.get("hierarchy")?.value.plain().cloned()).expect("value");
         let hierarchy = Hierarchy::read(&value).expect("hierarchy");
-        let list = |pattern: &Pattern| Inventory::list(root.path(), pattern).expect("list");
+        let list = |pattern: &Pattern| Inventory::list(&Disk::new(root.path()), pattern).expect("list");
         let (roles, nodes) = (list(hierarchy.role()), list(hierarchy.node()));
         assert_eq!(roles.names.iter().collect::<Vec<_>>(), ["web"]);
         assert!(

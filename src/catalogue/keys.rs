@@ -1,5 +1,6 @@
 //! The top-level keys of layer files: names of modules, `deployment`, and the few that steer the run.
 
+use super::hook;
 use crate::base::{Problem, Problems, nearest::nearest};
 use crate::data::{Tagged, library::Library};
 
@@ -19,7 +20,7 @@ const RESERVED: [&str; 7] = ["role", "modules", "family", "release", "facts", "n
 pub fn steers(kind: Kind, key: &str) -> bool {
     match kind {
         Kind::Node => matches!(key, "role" | "modules"),
-        Kind::Role => matches!(key, "modules" | "after"),
+        Kind::Role => matches!(key, "modules" | "after") || hook::KEYS.contains(&key),
         Kind::Module | Kind::Other => false,
     }
 }
@@ -41,11 +42,15 @@ pub fn check(file: &Tagged, kind: Kind, library: &Library) -> Problems {
             ("role", _) => problem.expected("expected it in node files only"),
             ("modules", _) => problem.expected("expected it in role and node files only"),
             (_, true) => problem.expected("expected no such key in a layer"),
-            ("hierarchy" | "recipients", _) => problem.expected("expected it in data/common.yaml only"),
+            ("after", _) => problem.expected("expected it in role files only"),
+            (hook, _) if hook::KEYS.contains(&hook) => {
+                problem.expected("expected it in data/common.yaml and role files only")
+            }
+            ("hierarchy" | "recipients" | "runs", _) => problem.expected("expected it in data/common.yaml only"),
             _ => problem.expected("expected `deployment` or the name of a module"),
         };
-        let steering =
-            ["deployment", "role", "modules", "after"].into_iter().filter(|k| *k == "deployment" || steers(kind, k));
+        let steering = ["deployment", "role", "modules", "after"].into_iter().chain(hook::KEYS);
+        let steering = steering.filter(|key| *key == "deployment" || steers(kind, key));
         let known = library.iter().map(|module| module.name.as_str()).chain(steering);
         problems.push(match nearest(key, known) {
             Some(near) if near != key => problem.help(format!("did you mean `{near}`?")),

@@ -72,6 +72,7 @@ impl Workspace {
         let mut rows = Vec::new();
         for name in &roles {
             let layer = keep(self.role_layer_of(name), &mut problems).flatten();
+            keep(self.hooks(name), &mut problems);
             let names = |key: &str, problems: &mut Problems| match layer.as_ref().and_then(|layer| layer.whole.get(key))
             {
                 Some(member) => keep(names(key, &member.value), problems).unwrap_or_default(),

@@ -5,7 +5,7 @@ use super::glob::Glob;
 use super::inventory::check_name;
 use super::workspace::Workspace;
 use crate::base::{Problem, Problems, Result, nearest::nearest};
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 
 /// Names or patterns of roles and nodes. Nothing given selects every node; with both, a node must match both.
@@ -19,6 +19,16 @@ impl Selection {
     /// Selects the nodes of one role.
     pub fn role(role: &str) -> Selection {
         Selection { roles: vec![role.to_owned()], nodes: Vec::new() }
+    }
+
+    /// Selects the nodes of exactly these names.
+    pub fn names<'a>(names: impl IntoIterator<Item = &'a str>) -> Selection {
+        // A class of one character stands for itself.
+        let exact = |name: &str| {
+            let one = |c: char| if "*?[".contains(c) { format!("[{c}]") } else { c.to_string() };
+            name.chars().map(one).collect::<String>()
+        };
+        Selection { roles: Vec::new(), nodes: names.into_iter().map(exact).collect() }
     }
 
     /// Selects the nodes of this name or pattern.
@@ -45,14 +55,12 @@ pub fn select(workspace: &Workspace, selection: &Selection, warnings: &mut Probl
     if !problems.is_empty() {
         return Err(problems);
     }
-    let globs = |names: &[String]| names.iter().map(|name| Glob::new(name)).collect::<Vec<_>>();
-    let (nodes, roles) = (globs(&selection.nodes), globs(&selection.roles));
-    let fits = |globs: &[Glob], name: &str| globs.is_empty() || globs.iter().any(|glob| glob.matches(name));
+    let (nodes, roles) = (Names::new(&selection.nodes), Names::new(&selection.roles));
     let mut cards = Vec::new();
     let mut others = false;
-    for name in workspace.node_names().filter(|name| fits(&nodes, name)) {
+    for name in workspace.node_names().filter(|name| nodes.fit(name)) {
         match workspace.card(name) {
-            Ok(card) if !fits(&roles, &card.role) => others = true,
+            Ok(card) if !roles.fit(&card.role) => others = true,
             Err(found) if !roles.is_empty() && nodes.is_empty() && !workspace.names_role(name) => {
                 warnings.extend(found.into_iter().map(|problem| problem.kind(crate::base::problem::Kind::Warning)));
             }
@@ -77,6 +85,31 @@ pub fn select(workspace: &Workspace, selection: &Selection, warnings: &mut Probl
 /// A name or a pattern that matches nothing.
 pub fn selected(workspace: &Workspace, selection: &Selection) -> Result<BTreeSet<String>> {
     Ok(select(workspace, selection, &mut Problems::new())?.into_iter().map(|(node, _)| node).collect())
+}
+
+/// Names and patterns. A thousand names cost no more than one.
+struct Names<'a> {
+    names: HashSet<&'a str>,
+    globs: Vec<Glob>,
+}
+
+impl<'a> Names<'a> {
+    fn new(all: &'a [String]) -> Names<'a> {
+        let (globs, names): (Vec<&String>, Vec<&String>) = all.iter().partition(|name| Glob::is_pattern(name));
+        Names {
+            names: names.into_iter().map(String::as_str).collect(),
+            globs: globs.into_iter().map(|glob| Glob::new(glob)).collect(),
+        }
+    }
+
+    fn is_empty(&self) -> bool {
+        self.names.is_empty() && self.globs.is_empty()
+    }
+
+    /// True where `name` is one of them, or where there is none to be one of.
+    fn fit(&self, name: &str) -> bool {
+        self.is_empty() || self.names.contains(name) || self.globs.iter().any(|glob| glob.matches(name))
+    }
 }
 
 fn words(kind: &str, names: &[String]) -> String {

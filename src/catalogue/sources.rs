@@ -1,6 +1,6 @@
 //! The files in which a workspace keeps its data, whether a node reads them today or not.
 
-use super::validate::{below, names};
+use super::validate::names;
 use super::workspace::Workspace;
 use crate::base::Result;
 use crate::data::library::Origin;
@@ -23,8 +23,7 @@ impl Workspace {
     /// # Errors
     /// A folder that cannot be read.
     pub fn sources(&self) -> Result<Vec<Source>> {
-        let mut files = Vec::new();
-        below(&self.root().join("data"), "", 0, &mut files)?;
+        let files = self.data_files()?;
         let patterns = &self.hierarchy().patterns;
         let mut sources: Vec<Source> = files
             .into_iter()

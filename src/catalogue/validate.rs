@@ -8,8 +8,6 @@ use super::pattern::Pattern;
 use super::select::Selection;
 use super::workspace::Workspace;
 use crate::base::{Problem, Problems, nearest::nearest, problem};
-use std::fs;
-use std::path::Path;
 
 /// Finds everything that is wrong with the data of a workspace: nodes, roles, connection settings, and layers that no
 /// node reads at present. Warnings are among the problems, and say so. The entries of the sound nodes come with them,
@@ -27,10 +25,7 @@ pub fn validate(workspace: &Workspace) -> (Catalogue, Problems) {
 }
 
 fn data_files(workspace: &Workspace, problems: &mut Problems) {
-    let mut files = Vec::new();
-    if let Err(problem) = below(&workspace.root().join("data"), "", 0, &mut files) {
-        problems.push(problem);
-    }
+    let files = keep(workspace.data_files().map_err(Problems::from), problems).unwrap_or_default();
     let patterns = &workspace.hierarchy().patterns;
     for path in files.iter().filter(|path| *path != "common.yaml") {
         match patterns.iter().find_map(|pattern| Some((pattern, names(pattern, path)?))) {
@@ -62,7 +57,7 @@ fn stranger(workspace: &Workspace, pattern: &Pattern, path: &str, module: &str) 
 }
 
 /// Where a path is one of a pattern: the module that it names, if the pattern has one.
-pub(super) fn names(pattern: &Pattern, path: &str) -> Option<Option<String>> {
+pub fn names(pattern: &Pattern, path: &str) -> Option<Option<String>> {
     let (parts, wanted): (Vec<&str>, Vec<&str>) = (path.split('/').collect(), pattern.text.split('/').collect());
     if parts.len() != wanted.len() {
         return None;
@@ -92,29 +87,6 @@ fn stars(part: &str) -> String {
         rest = after.split_once('}').map_or("", |(_, rest)| rest);
     }
     out + rest
-}
-
-pub(super) fn below(folder: &Path, shown: &str, depth: usize, files: &mut Vec<String>) -> Result<(), Problem> {
-    let failed = |error: &std::io::Error| Problem::io("read the folder", &Path::new("data").join(shown), error);
-    if depth > 32 {
-        return Ok(());
-    }
-    let mut entries = Vec::new();
-    for entry in fs::read_dir(folder).map_err(|error| failed(&error))? {
-        let entry = entry.map_err(|error| failed(&error))?;
-        entries.extend(entry.file_name().into_string().ok().filter(|name| !name.starts_with('.')));
-    }
-    entries.sort();
-    for name in entries {
-        let path = folder.join(&name);
-        let shown = if shown.is_empty() { name } else { format!("{shown}/{name}") };
-        if path.is_dir() {
-            below(&path, &shown, depth + 1, files)?;
-        } else if shown.ends_with(".yaml") {
-            files.push(shown);
-        }
-    }
-    Ok(())
 }
 
 fn module_files(workspace: &Workspace, problems: &mut Problems) {

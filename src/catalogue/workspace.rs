@@ -4,7 +4,9 @@ use super::card::{Card, Cards};
 use super::common::{COMMON, Common};
 use super::files::{Files, Layer, keep};
 use super::hierarchy::Hierarchy;
+use super::hook::Hooks;
 use super::inventory::{Inventory, check_name};
+use super::keep::Keep;
 use super::keys::Kind;
 use super::order::Graph;
 use super::pattern::{Known, Pattern};
@@ -12,9 +14,10 @@ use super::probe::Probe;
 use super::requires;
 use super::stack::Stacks;
 use crate::base::problem::Kind as Severity;
-use crate::base::{Place, Problem, Problems, Result, file, nearest::nearest};
+use crate::base::{Place, Problem, Problems, Result, nearest::nearest};
 use crate::data::Value;
 use crate::data::library::{Library, ModuleDir};
+use crate::data::tree::{Disk, Tree};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
@@ -22,12 +25,15 @@ use std::sync::{Arc, OnceLock};
 #[derive(Debug)]
 pub struct Workspace {
     root: PathBuf,
+    tree: Arc<dyn Tree>,
     hierarchy: Hierarchy,
     library: Library,
     graph: Graph,
     files: Files,
     deployment: Option<Arc<Layer>>,
     recipients: Option<Value>,
+    hooks: Hooks,
+    keep: Keep,
     nodes: Inventory,
     roles: OnceLock<Inventory>,
     cards: Cards,
@@ -46,22 +52,42 @@ impl Workspace {
     /// # Errors
     /// All that is wrong in those.
     pub fn open(root: &Path) -> Result<Workspace> {
-        let common = Common::read(root)?;
+        Workspace::read(root, Arc::new(Disk::new(root)), None)
+    }
+
+    /// The same workspace as `tree` has it, a revision say. What is the same in both is parsed once. The cached probes
+    /// and the facts that lookups read are those of the disk, whatever the revision: they tell of nodes, not of data.
+    ///
+    /// # Errors
+    /// As for [`Workspace::open`].
+    pub fn beside(&self, tree: Arc<dyn Tree>) -> Result<Workspace> {
+        Workspace::read(&self.root, tree, Some(&self.files))
+    }
+
+    fn read(root: &Path, tree: Arc<dyn Tree>, beside: Option<&Files>) -> Result<Workspace> {
+        let common = Common::read(&*tree)?;
         let mut problems = Problems::new();
         let hierarchy = keep(common.hierarchy(), &mut problems);
-        let library = keep(Library::open(root), &mut problems);
+        let hooks = keep(common.hooks(), &mut problems);
+        let library = keep(Library::read(&tree), &mut problems);
+        let runs = keep(common.keep(), &mut problems);
         let graph = library.as_ref().and_then(|library| keep(requires::read(library), &mut problems));
-        let (Some(hierarchy), Some(library), Some(graph)) = (hierarchy, library, graph) else {
+        let (Some(hierarchy), Some(hooks), Some(library), Some(graph), Some(runs)) =
+            (hierarchy, hooks, library, graph, runs)
+        else {
             return Err(problems);
         };
-        let nodes = Inventory::list(root, hierarchy.node())?;
+        let nodes = Inventory::list(&*tree, hierarchy.node())?;
         let mut warnings = common.warnings();
         warnings.extend(nodes.warnings.iter().cloned());
         Ok(Workspace {
-            files: Files::new(root),
+            files: Files::new(tree.clone(), beside),
             deployment: common.deployment(),
             recipients: common.value("recipients"),
+            hooks,
+            keep: runs,
             root: root.to_owned(),
+            tree,
             hierarchy,
             library,
             graph,
@@ -89,9 +115,18 @@ impl Workspace {
         &self.graph
     }
 
+    /// Which records of runs are kept: `runs` of `data/common.yaml`.
+    pub fn keep(&self) -> Keep {
+        self.keep
+    }
+
     /// `recipients` of `data/common.yaml`.
     pub fn recipients(&self) -> Option<&Value> {
         self.recipients.as_ref()
+    }
+
+    pub(super) fn common_hooks(&self) -> &Hooks {
+        &self.hooks
     }
 
     /// What is worth saying about the workspace as a whole.
@@ -118,10 +153,25 @@ impl Workspace {
     /// A folder that is there and cannot be read.
     pub fn role_names(&self) -> Result<impl Iterator<Item = &str>, Problem> {
         if self.roles.get().is_none() {
-            let roles = Inventory::list(&self.root, self.hierarchy.role())?;
+            let roles = Inventory::list(&*self.tree, self.hierarchy.role())?;
             self.roles.get_or_init(|| roles);
         }
         Ok(self.roles.get().into_iter().flat_map(|roles| roles.names.iter().map(String::as_str)))
+    }
+
+    /// Every data file that is not hidden, by its path below `data/`, in the order of the paths.
+    ///
+    /// # Errors
+    /// A folder that is there and cannot be read.
+    pub fn data_files(&self) -> Result<Vec<String>, Problem> {
+        let mut files = Vec::new();
+        below(&*self.tree, "", 0, &mut files)?;
+        Ok(files)
+    }
+
+    /// The text of a data file, by its path below `data/`.
+    pub(super) fn data_file(&self, path: &str) -> Option<Vec<u8>> {
+        self.tree.read(&format!("data/{path}")).ok()
     }
 
     /// A layer by its path below `data/`.
@@ -195,8 +245,7 @@ impl Workspace {
     /// The role that the file of a node seems to name, where the file is broken: by its text alone, and only good for
     /// finding what else is wrong.
     pub fn seeming_role(&self, node: &str) -> Option<String> {
-        let path = self.root.join("data").join(path_of(self.hierarchy.node(), node));
-        let bytes = file::read(&path).ok()?;
+        let bytes = self.tree.read(&format!("data/{}", path_of(self.hierarchy.node(), node))).ok()?;
         let text = String::from_utf8_lossy(&bytes);
         let line = text.lines().find_map(|line| line.strip_prefix("role:"))?;
         let name = line.split('#').next().unwrap_or_default().trim().trim_matches(['"', '\'']);
@@ -225,6 +274,23 @@ impl Workspace {
     pub fn probe(&self, node: &str) -> Result<Probe, Problem> {
         self.cards.probe(self, node)
     }
+}
+
+fn below(tree: &dyn Tree, folder: &str, depth: usize, files: &mut Vec<String>) -> Result<(), Problem> {
+    if depth > 32 {
+        return Ok(());
+    }
+    let path = if folder.is_empty() { "data".to_owned() } else { format!("data/{folder}") };
+    let entries = tree.entries(&path).map_err(|error| Problem::io("read the folder", &tree.shown(&path), &error))?;
+    for (name, is_folder) in entries.into_iter().filter(|(name, _)| !name.starts_with('.')) {
+        let path = if folder.is_empty() { name } else { format!("{folder}/{name}") };
+        if is_folder {
+            below(tree, &path, depth + 1, files)?;
+        } else if path.ends_with(".yaml") {
+            files.push(path);
+        }
+    }
+    Ok(())
 }
 
 fn path_of(pattern: &Pattern, name: &str) -> String {

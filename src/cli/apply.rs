@@ -1,9 +1,10 @@
 //! `suil apply`, and `suil` alone.
 
+use super::report::{self, Report};
 use super::rolling::Rolling;
 use super::start::Start;
 use super::{Context, Outcome, Selection, plan};
-use crate::base::{Plain, Problem, Problems, clock, problem::Kind};
+use crate::base::{Mask, Plain, Problem, Problems, clock, problem::Kind};
 use crate::run::{self, Record, saved};
 use crate::ui::pick::{Item, pick as choose};
 use crate::ui::text::count;
@@ -41,8 +42,11 @@ pub struct Args {
     #[arg(long, value_name = "FILE", requires = "dry_run")]
     pub out: Option<PathBuf>,
     /// Apply this saved plan and nothing else; refuse where something that matters moved since it was made
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["roles", "nodes", "modules", "dry_run", "force"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["roles", "nodes", "modules", "failed", "affected", "dry_run", "force"])]
     pub plan: Option<PathBuf>,
+    /// Write a report of the run: `junit=FILE` or `markdown=FILE`; may be given several times
+    #[arg(long = "report", value_name = "FORM=FILE", value_parser = report::parse)]
+    pub reports: Vec<Report>,
 }
 
 const INSTEAD: &str = "name them: `suil apply --role ROLE`";
@@ -68,8 +72,15 @@ pub fn pick(context: &Context) -> Outcome {
     )
 }
 
-/// Runs the whole way from the catalogue to the check.
+/// Runs the whole way from the catalogue to the check. A report that was asked for is there in the end, whatever
+/// happened.
 pub fn run(args: Args, context: &Context) -> Outcome {
+    report::check(&args.reports)?;
+    let reports = args.reports.clone();
+    attempt(args, context).inspect_err(|problems| report::write_problems(&reports, problems, &Mask::new()))
+}
+
+fn attempt(args: Args, context: &Context) -> Outcome {
     if args.selection.is_empty() && args.plan.is_none() {
         return Err(Problem::usage("no node is selected")
             .help("name some with `--role ROLE` or `--node NODE`, or take all with `--node '*'`")
@@ -81,11 +92,17 @@ pub fn run(args: Args, context: &Context) -> Outcome {
     args.out.as_deref().map_or(Ok(()), plan::check_out)?;
     let saved = args.plan.as_deref().map(|path| plan::open(path, context)).transpose()?;
     let args = saved.iter().fold(args, |args, saved| saved.args(args));
-    let start = Start::new(context, &args.selection, args.parallel, args.force)?;
+    if saved.as_ref().is_some_and(plan::Applied::is_empty) {
+        return plan::nothing(context);
+    }
+    let start = Start::new(context, &args.selection, args.parallel, args.force);
+    let mut start = start.map_err(|problems| plan::empty(&args, problems))?;
+    saved.iter().for_each(|saved| start.restrict(saved.modules()));
     let mask = start.mask();
-    start
-        .finish(|start| apply(&args, saved.as_ref(), context, start))
-        .or_else(|problems| Ok(ui::fail(&problems, &mask)))
+    start.finish(|start| apply(&args, saved.as_ref(), context, start)).or_else(|problems| {
+        report::write_problems(&args.reports, &problems, &mask);
+        Ok(ui::fail(&problems, &mask))
+    })
 }
 
 const QUESTION: &str = "Apply?";
@@ -96,25 +113,22 @@ fn apply(args: &Args, saved: Option<&plan::Applied>, context: &Context, start: &
     let prepared = start.prepare()?;
     let connections = saved::connections(&prepared, &start.mask());
     if let Some(plan) = saved {
-        plan.check_before(start, &saved::expected(&prepared, &connections))?;
+        plan.check_before(start, &prepared, &connections)?;
         ui::warn(&plan.left_out(), &start.mask());
     }
     let paint = Paint::ON;
     if text {
-        ui::out(&ui::brief::render(&start.catalogue, &start.options.only, paint))?;
+        ui::out(&ui::brief::render(&start.catalogue, &start.options.only, |node| start.facts_age(node), paint))?;
     }
     ui::warn(&start.catalogue.warnings, &start.mask());
     ui::warn(&start.shrunken(), &start.mask());
     let mut gathered = start.gather(prepared, "reading facts")?;
     gathered.plan.roll = roll;
     if let Some(plan) = saved
-        && let Err(moved) = plan.check_after(start, &gathered.found(&connections, &start.options, &start.mask()))
+        && let Err(moved) = plan.check_after(start, &gathered, &connections)
     {
         start.leave(gathered);
         return Err(moved);
-    }
-    if let Some(out) = args.out.as_deref().filter(|_| !start.stop.asked()) {
-        plan::write(out, args, start, &gathered, &connections)?;
     }
     let failed = gathered.nodes.iter().filter(|(_, ready)| ready.is_err()).count();
     let waiting = gathered.plan.operations();
@@ -122,30 +136,59 @@ fn apply(args: &Args, saved: Option<&plan::Applied>, context: &Context, start: &
     if let Some(saved) = saved {
         plan.set("saved", saved.card());
     }
-    let record = Arc::new(Record::write(start.root(), clock::now(), &start.records(&gathered), &plan, &start.mask())?);
+    let details = report::details(&args.reports, &gathered.plan, &start.mask());
+    let about = start.about(&args.selection, args.dry_run);
+    let records = start.records(&gathered);
+    let record = Arc::new(Record::write(start.root(), clock::now(), &about, &records, &plan, &start.mask())?);
     let warnings: Problems = gathered.plan.nodes.iter().flat_map(|node| node.warnings.clone()).collect();
     ui::warn(&warnings, &start.mask());
     if text {
         ui::out(&ui::plan::render(&gathered.plan, &start.mask(), paint))?;
     }
-    if args.dry_run || start.stop.asked() || (waiting > 0 && !args.confirm && !start.confirm(QUESTION)?) {
-        if !text {
+    let go = match () {
+        () if args.dry_run || start.stop.asked() => Ok(false),
+        () if waiting == 0 || args.confirm => Ok(true),
+        () => start.confirm(QUESTION),
+    };
+    if !matches!(go, Ok(true)) {
+        if !text && go.is_ok() {
             ui::show(context.output, String::new, || plan)?;
         }
+        let out = args.out.as_deref().filter(|_| !start.stop.asked());
+        let written = out.map_or(Ok(()), |out| plan::write(out, args, start, &gathered, &connections));
         let outcomes = start.leave(gathered);
-        record.finish(&outcomes)?;
-        return conclude(args, start, text, &outcomes, Problems::new(), paint);
+        end(args, start, &record, &outcomes, &Problems::new(), &details)?;
+        go?;
+        let exit = conclude(args, start, text, &outcomes, Problems::new(), paint)?;
+        return plan::tell(out, written, exit, start, text);
     }
     start.record_lookups(&record)?;
     if text && waiting == 0 && failed < start.catalogue.entries.len() {
         ui::out("Nothing to apply.\n")?;
     }
     let run::Rolled { outcomes, problems } = start.perform(gathered, &record);
-    record.finish(&outcomes)?;
+    end(args, start, &record, &outcomes, &problems, &details)?;
     if !text {
         ui::show(context.output, String::new, || start.mask().plain(&summary(&outcomes, saved)))?;
     }
     conclude(args, start, text, &outcomes, problems, paint)
+}
+
+/// Ends the record of the run, writes the reports of it, and takes old records away.
+fn end(
+    args: &Args,
+    start: &Start,
+    record: &Record,
+    outcomes: &[(String, run::Outcome)],
+    beside: &Problems,
+    details: &ui::plan::Details,
+) -> Result<(), Problem> {
+    record.finish(outcomes, exit(args, start, outcomes, beside) as u8)?;
+    if !args.reports.is_empty() {
+        report::write(&args.reports, &record.run().story()?, details)?;
+    }
+    start.prune();
+    Ok(())
 }
 
 /// What `--output json|yaml` prints of an apply: `{version, nodes: [{node, outcome, operations, planned, problems}]}`.
@@ -181,25 +224,39 @@ fn conclude(
             .collect();
         ui::out(&ui::progress::endings(lines.iter().map(|(n, e, w)| (*n, *e, w.as_str())), paint))?;
     }
-    // Nodes that were not begun for one reason share it.
+    let problems = said(outcomes, &beside);
+    if start.stop.asked() && problems.is_empty() {
+        let what = Problem::new("interrupted").kind(Kind::Interrupted).note(unchanged(outcomes));
+        ui::fail(&[what], &start.mask());
+    }
+    if !problems.is_empty() {
+        ui::fail(&problems, &start.mask());
+    }
+    Ok(exit(args, start, outcomes, &beside))
+}
+
+/// Every problem of a run, once: nodes that were not begun for one reason share it.
+fn said(outcomes: &[(String, run::Outcome)], beside: &Problems) -> Problems {
     let mut problems = Problems::new();
-    for problem in outcomes.iter().flat_map(|(_, outcome)| outcome.problems()).chain(&beside) {
+    for problem in outcomes.iter().flat_map(|(_, outcome)| outcome.problems()).chain(beside) {
         if !problems.contains(problem) {
             problems.push(problem.clone());
         }
     }
+    problems
+}
+
+/// How suil exits after a run that ended so.
+fn exit(args: &Args, start: &Start, outcomes: &[(String, run::Outcome)], beside: &Problems) -> Exit {
     if start.stop.asked() {
-        if problems.is_empty() {
-            problems.push(Problem::new("interrupted").kind(Kind::Interrupted).note(unchanged(outcomes)));
-        }
-        ui::fail(&problems, &start.mask());
-        return Ok(Exit::Interrupted);
+        return Exit::Interrupted;
     }
+    let problems = said(outcomes, beside);
     if !problems.is_empty() {
-        return Ok(ui::fail(&problems, &start.mask()));
+        return ui::problem::exit(&problems);
     }
     let waits = outcomes.iter().any(|(_, o)| matches!(o, run::Outcome::Planned { operations } if *operations > 0));
-    Ok(if waits && args.detailed_exitcode { Exit::Differences } else { Exit::Done })
+    if waits && args.detailed_exitcode { Exit::Differences } else { Exit::Done }
 }
 
 /// What is to be said of an interrupted run in which nothing went wrong.

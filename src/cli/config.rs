@@ -21,7 +21,7 @@ pub struct Args {
 
 pub fn run(args: Args, context: &Context) -> Outcome {
     let loaded = context.load()?;
-    let catalogue = Catalogue::build(&loaded.workspace, &args.selection.of_nodes())?;
+    let catalogue = Catalogue::build(&loaded.workspace, &args.selection.of_nodes(&loaded)?)?;
     ui::warn(&catalogue.warnings, &loaded.mask);
     args.selection.check_modules(catalogue.entries.iter().flat_map(|e| e.modules.iter()).map(String::as_str))?;
     if args.merged {

@@ -7,22 +7,32 @@ mod complete;
 mod completions;
 mod config;
 mod decrypt;
+mod diff;
+mod edit;
+mod editor;
 mod encrypt;
 mod explain;
 mod facts;
+mod failed;
 mod fault;
+mod impact;
 mod init;
 mod keys;
 mod load;
+mod man;
 mod modules;
 mod nodes;
 mod open;
 mod plan;
+mod private;
 mod rekey;
+mod report;
 mod roles;
 mod rolling;
 mod run;
+mod runs;
 mod schema;
+mod secrets;
 mod selection;
 mod settings;
 mod ssh;
@@ -36,7 +46,7 @@ pub use fault::guard;
 pub use selection::Selection;
 pub use settings::Settings;
 
-use crate::base::{Mask, Problems};
+use crate::base::{Mask, Plain, Problems};
 use crate::ui::{self, Exit, Output};
 use clap::{Parser, Subcommand};
 use std::ffi::OsString;
@@ -51,7 +61,7 @@ use std::process::ExitCode;
     propagate_version = true,
     disable_help_subcommand = true,
     max_term_width = 100,
-    after_help = "Run `suil` alone to pick roles from a list and apply them. `suil init DIR` makes a workspace to start from."
+    after_help = man::notes()
 )]
 pub struct Cli {
     /// Use this workspace instead of the one found by walking up from here
@@ -74,17 +84,22 @@ enum Command {
     Config(config::Args),
     Facts(facts::Args),
     Explain(explain::Args),
+    Diff(diff::Args),
     Nodes(nodes::Args),
     Roles(roles::Args),
     Modules(modules::Args),
+    Runs(runs::Args),
     Validate(validate::Args),
     Encrypt(encrypt::Args),
     Decrypt(decrypt::Args),
+    Edit(edit::Args),
     Rekey(rekey::Args),
+    Secrets(secrets::Args),
     Init(init::Args),
     Test(test::Args),
     Schema(schema::Args),
     Completions(completions::Args),
+    Man(man::Args),
 }
 
 /// What a command gives back: an exit code, or every problem of the stage that failed.
@@ -129,7 +144,8 @@ pub fn main() -> ExitCode {
 }
 
 fn run(cli: Cli) -> Exit {
-    let context = Context { workspace: cli.workspace, output: cli.output.unwrap_or_default() };
+    let output = cli.output.unwrap_or_default();
+    let context = Context { workspace: cli.workspace, output };
     let outcome = match cli.command {
         None => apply::pick(&context),
         Some(Command::Apply(args)) => apply::run(args, &context),
@@ -140,17 +156,32 @@ fn run(cli: Cli) -> Exit {
         Some(Command::Config(args)) => config::run(args, &context),
         Some(Command::Facts(args)) => facts::run(args, &context),
         Some(Command::Explain(args)) => explain::run(args, &context),
+        Some(Command::Diff(args)) => diff::run(args, &context),
         Some(Command::Nodes(args)) => nodes::run(args, &context),
         Some(Command::Roles(args)) => roles::run(args, &context),
         Some(Command::Modules(args)) => modules::run(args, &context),
+        Some(Command::Runs(args)) => runs::run(args, &context),
         Some(Command::Validate(args)) => validate::run(args, &context),
         Some(Command::Encrypt(args)) => encrypt::run(args, &context),
         Some(Command::Decrypt(args)) => decrypt::run(args, &context),
+        Some(Command::Edit(args)) => edit::run(args, &context),
         Some(Command::Rekey(args)) => rekey::run(args, &context),
+        Some(Command::Secrets(args)) => secrets::run(args, &context),
         Some(Command::Init(args)) => init::run(args, &context),
         Some(Command::Test(args)) => test::run(args, &context),
         Some(Command::Schema(args)) => schema::run(args, &context),
         Some(Command::Completions(args)) => completions::run(args),
+        Some(Command::Man(args)) => man::run(args, &context),
     };
-    outcome.unwrap_or_else(|problems| ui::fail(&problems, &Mask::new()))
+    outcome.unwrap_or_else(|problems| {
+        let nothing = !problems.is_empty() && ui::problem::exit(&problems) == Exit::Done;
+        if nothing && output != Output::Text {
+            // The command is about no node, and who reads its answer by a program finds an answer.
+            let none = || Plain::from_iter([("nodes", Plain::List(Vec::new()))]);
+            if let Err(failed) = ui::show(output, String::new, none) {
+                return ui::fail(&[failed], &Mask::new());
+            }
+        }
+        ui::fail(&problems, &Mask::new())
+    })
 }

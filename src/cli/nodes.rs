@@ -1,7 +1,9 @@
 //! `suil nodes`.
 
 use super::{Context, Outcome};
-use crate::base::{Plain, Problems};
+use crate::base::{Plain, Problems, clock};
+use crate::run::facts::read_at;
+use crate::ui::text::age;
 use crate::ui::{self, Exit, Paint, Table};
 
 /// List the nodes, their roles and systems
@@ -11,15 +13,17 @@ pub struct Args {}
 pub fn run(_args: Args, context: &Context) -> Outcome {
     let workspace = context.open()?;
     let rows = workspace.nodes()?;
+    let read = |row: &crate::catalogue::NodeRow| read_at(workspace.root(), &row.name);
     let text = || {
-        let mut table = Table::new(["NODE", "ROLE", "SYSTEM"]);
+        let mut table = Table::new(["NODE", "ROLE", "SYSTEM", "FACTS"]);
         for row in &rows {
             let system = match (&row.probe.family, row.probe.release()) {
                 (Some(family), Some(release)) => format!("{family} {release}"),
                 (Some(family), None) => family.clone(),
                 _ => "not probed".to_owned(),
             };
-            table.row([row.name.clone(), row.role.clone(), system]);
+            let facts = read(row).map_or("never".to_owned(), |at| age((clock::now() - at).num_seconds()));
+            table.row([row.name.clone(), row.role.clone(), system, facts]);
         }
         table.render(ui::columns(), Paint::ON)
     };
@@ -33,6 +37,7 @@ pub fn run(_args: Args, context: &Context) -> Outcome {
                     ("family", Plain::from(row.probe.family.clone())),
                     ("release", Plain::from(row.probe.release.clone())),
                     ("provisional", Plain::from(row.provisional)),
+                    ("facts", Plain::from(read(row).map(clock::stamp))),
                     ("file", Plain::from(row.place.path().display().to_string())),
                 ])
             })

@@ -1,12 +1,14 @@
 //! `suil plan`, and plans that are saved and applied later.
 
-use super::start::Start;
+use super::rolling::Rolling;
+use super::start::{self, Start};
 use super::{Context, Outcome, Selection, apply};
-use crate::base::{Plain, Problem, Problems, clock, file, problem::Kind};
-use crate::catalogue;
-use crate::plan::saved::{Chosen, Made, Node, OWN, Saved, moved};
-use crate::run::Gathered;
-use crate::run::saved::{Connections, place};
+use crate::base::{Mask, Plain, Problem, Problems, clock, file, problem::Kind, shell};
+use crate::catalogue::{self, Workspace};
+use crate::plan::saved::{Chosen, Made, OWN, Saved, moved};
+use crate::run::saved::{self, Connections};
+use crate::run::{Gathered, Prepared};
+use crate::ui::{self, Exit};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
@@ -20,6 +22,8 @@ use std::path::{Path, PathBuf};
 pub struct Args {
     #[command(flatten)]
     selection: Selection,
+    #[command(flatten)]
+    rolling: Rolling,
     /// Write the plan to this file, for `suil apply --plan FILE`
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
@@ -32,12 +36,25 @@ pub struct Args {
     /// Exit 2 where something differs
     #[arg(long)]
     detailed_exitcode: bool,
+    /// Write a report of the plan: `junit=FILE` or `markdown=FILE`; may be given several times
+    #[arg(long = "report", value_name = "FORM=FILE", value_parser = super::report::parse)]
+    reports: Vec<super::report::Report>,
 }
 
 /// Runs the dry run.
 pub fn run(args: Args, context: &Context) -> Outcome {
-    let Args { selection, out, force, parallel, detailed_exitcode } = args;
-    let args = apply::Args { selection, out, force, parallel, detailed_exitcode, dry_run: true, ..Default::default() };
+    let Args { selection, rolling, out, force, parallel, detailed_exitcode, reports } = args;
+    let args = apply::Args {
+        selection,
+        rolling,
+        out,
+        force,
+        parallel,
+        detailed_exitcode,
+        reports,
+        dry_run: true,
+        ..Default::default()
+    };
     apply::run(args, context)
 }
 
@@ -81,23 +98,45 @@ pub fn open(path: &Path, context: &Context) -> Result<Applied, Problems> {
     let path = path.display().to_string();
     let (saved, sha256) = Saved::read(&path, &text)?;
     let applied = Applied { path, saved, sha256 };
+    if applied.is_empty() {
+        return Ok(applied);
+    }
     let workspace = context.open()?;
-    let chosen = &applied.saved.chosen;
-    let selection = catalogue::Selection { roles: chosen.roles.clone(), nodes: chosen.nodes.clone() };
-    // A role or a node that is not there any more selects nothing.
-    let selected: BTreeSet<String> = catalogue::selected(&workspace, &selection).unwrap_or_default();
+    let selected = selected(&workspace, &applied.saved.chosen);
     let exists = |node: &str| workspace.node_names().any(|name| name == node);
     applied.stale(moved::nodes(&applied.saved, &selected, &exists))?;
     Ok(applied)
 }
 
+/// The nodes that a plan's selection means today. Each role and each node that it names is looked for alone: one that
+/// is not there any more selects nothing, and takes no other with it.
+fn selected(workspace: &Workspace, chosen: &Chosen) -> BTreeSet<String> {
+    let alone = |names: &[String]| -> Vec<Vec<String>> {
+        if names.is_empty() { vec![Vec::new()] } else { names.iter().map(|name| vec![name.clone()]).collect() }
+    };
+    let nodes = alone(&chosen.nodes);
+    let pairs =
+        alone(&chosen.roles).into_iter().flat_map(|roles| nodes.iter().map(move |n| (roles.clone(), n.clone())));
+    let selections = pairs.map(|(roles, nodes)| catalogue::Selection { roles, nodes });
+    selections.filter_map(|selection| catalogue::selected(workspace, &selection).ok()).flatten().collect()
+}
+
 impl Applied {
+    /// True where there was no node to plan.
+    pub fn is_empty(&self) -> bool {
+        self.saved.nodes.is_empty() && self.saved.left_out.is_empty()
+    }
+
     /// The arguments that the plan was made with, in place of those that were not given.
     pub fn args(&self, args: apply::Args) -> apply::Args {
         let nodes = self.saved.nodes.iter().map(|node| node.name.clone()).collect();
-        let modules = self.saved.chosen.modules.clone();
-        let selection = Selection { nodes, modules, ..Selection::default() };
+        let selection = Selection { nodes, ..Selection::default() };
         apply::Args { selection, force: self.saved.chosen.force, ..args }
+    }
+
+    /// The modules that the plan was asked for; none: all of each node.
+    pub fn modules(&self) -> &[String] {
+        &self.saved.chosen.modules
     }
 
     /// What the record and the results say of the plan.
@@ -123,31 +162,62 @@ impl Applied {
     ///
     /// # Errors
     /// The plan is stale.
-    pub fn check_before(&self, start: &Start, expected: &[Node]) -> Result<(), Problems> {
+    pub fn check_before(
+        &self,
+        start: &Start,
+        prepared: &[Prepared],
+        connections: &Connections,
+    ) -> Result<(), Problems> {
         let names = self.saved.modules.keys().map(String::as_str);
         let code = start.setup().code(names)?;
-        let places = |node: &str, module: &str, path: &[String]| place(&start.catalogue, node, module, path);
-        self.stale(moved::before(&self.saved, expected, &code, &places))
+        let expected = saved::expected(prepared, connections);
+        let entries = &start.catalogue.entries;
+        let places = |node: &str, module: &str, path: &[String]| saved::place(entries, node, module, path);
+        self.stale(moved::before(&self.saved, &expected, &code, &places))
     }
 
     /// Compares what the nodes say and what is planned now.
     ///
     /// # Errors
     /// The plan is stale.
-    pub fn check_after(&self, start: &Start, found: &[Node]) -> Result<(), Problems> {
-        let places = |node: &str, module: &str, path: &[String]| place(&start.catalogue, node, module, path);
-        self.stale(moved::after(&self.saved, found, &places))
+    pub fn check_after(&self, start: &Start, gathered: &Gathered, connections: &Connections) -> Result<(), Problems> {
+        let found = gathered.found(connections, &start.options, &start.mask());
+        let places = |node: &str, module: &str, path: &[String]| saved::place(gathered.entries(), node, module, path);
+        self.stale(moved::after(&self.saved, &found, &places))
     }
 
     fn stale(&self, checked: Result<(), Problems>) -> Result<(), Problems> {
         let Err(moved) = checked else { return Ok(()) };
         let Made { at, by } = &self.saved.made;
-        let head = Problem::new(format!("the plan in `{}` is stale, and nothing was changed", self.path))
+        let end = Problem::new(format!("the plan in `{}` is stale, and nothing was changed", self.path))
             .kind(Kind::Refused)
             .note(format!("it was made at {at} by {by}"))
-            .help("look at what moved, then make a new plan");
-        Err(std::iter::once(head).chain(moved).collect())
+            .help("look at what moved, then make a new plan with `suil plan --out FILE`");
+        Err(moved.into_iter().chain([end]).collect())
     }
+}
+
+/// Writes a plan of nothing where no node is affected, so that whoever applies what was planned finds a plan.
+pub fn empty(args: &apply::Args, mut problems: Problems) -> Problems {
+    let Some(out) = args.out.as_deref().filter(|_| problems.iter().all(|problem| problem.kind == Kind::Nothing)) else {
+        return problems;
+    };
+    let made = Made { at: clock::stamp(clock::now()), by: start::purpose() };
+    let saved = Saved { suil: OWN.to_owned(), made, ..Saved::default() };
+    problems.extend(put(out, &saved.to_plain(&Mask::new())).err());
+    problems
+}
+
+/// What is said of a plan of nothing.
+pub fn nothing(context: &Context) -> Outcome {
+    let value = || Plain::from_iter([("version", Plain::Int(1)), ("nodes", Plain::List(Vec::new()))]);
+    ui::show(context.output, || "Nothing to apply.\n".to_owned(), value)?;
+    Ok(Exit::Done)
+}
+
+fn put(path: &Path, plan: &Plain) -> Result<(), Problem> {
+    let text = plan.to_json() + "\n";
+    file::write(&folder(path).join(path.file_name().unwrap_or_default()), text.as_bytes(), 0o600)
 }
 
 /// Writes a plan to `path`: aside, flushed, renamed.
@@ -170,16 +240,34 @@ pub fn write(
     let saved = Saved {
         suil: OWN.to_owned(),
         made: Made { at: clock::stamp(clock::now()), by: start.options.purpose.clone() },
-        chosen: Chosen {
-            roles: args.selection.roles.clone(),
-            nodes: args.selection.nodes.clone(),
-            modules: args.selection.modules.clone(),
-            force: args.force,
-        },
+        chosen: chosen(args, start),
         modules: start.setup().code(names)?,
         nodes,
         left_out: gathered.missed(),
     };
-    let text = saved.to_plain(&mask).to_json() + "\n";
-    file::write(&folder(path).join(path.file_name().unwrap_or_default()), text.as_bytes(), 0o600)
+    put(path, &saved.to_plain(&mask))
+}
+
+/// What the plan was asked for. Nodes that no role and no name alone select, as those that failed, stand by their names.
+fn chosen(args: &apply::Args, start: &Start) -> Chosen {
+    let Selection { roles, nodes, modules, .. } = args.selection.clone();
+    let (roles, nodes) = match args.selection.failed || args.selection.affected.is_some() {
+        true => (Vec::new(), start.catalogue.entries.iter().map(|entry| entry.name.to_string()).collect()),
+        false => (roles, nodes),
+    };
+    Chosen { roles, nodes, modules, force: args.force }
+}
+
+/// Says what became of the plan's file, behind all that the dry run says.
+pub fn tell(out: Option<&Path>, written: Result<(), Problem>, exit: Exit, start: &Start, text: bool) -> Outcome {
+    if let Err(problem) = written {
+        let failed = ui::fail(&[problem], &start.mask());
+        return Ok(if matches!(exit, Exit::Done | Exit::Differences) { failed } else { exit });
+    }
+    if let Some(out) = out.filter(|_| text) {
+        let name = out.display().to_string();
+        let command = shell::join(["suil", "apply", "--plan", name.as_str()]);
+        ui::out(&format!("\nThe plan is in {name}: `{command}` applies it.\n"))?;
+    }
+    Ok(exit)
 }

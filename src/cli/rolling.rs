@@ -1,8 +1,10 @@
 //! How a run goes over its nodes: `--batch`, `--max-failures`.
 
 use super::start::Start;
-use crate::base::Problems;
+use crate::base::{Problems, problem};
+use crate::catalogue::Sequence;
 use crate::plan::{Roll, Share};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// In which order nodes are come to, and when the rest is left alone.
 #[derive(clap::Args, Clone, Debug, Default)]
@@ -31,10 +33,26 @@ impl Start {
     /// The waves of the run.
     ///
     /// # Errors
-    /// What is wrong with `after` of a role.
+    /// What is wrong with `after` and the hooks of the selected roles.
     pub fn roll(&self, rolling: &Rolling) -> Result<Roll, Problems> {
         let nodes = || self.catalogue.entries.iter().map(|entry| (&*entry.name, &*entry.role));
-        let sequence = self.workspace().sequence(nodes().map(|(_, role)| role))?;
-        Ok(Roll::new(nodes(), &sequence, rolling.batch, rolling.max_failures))
+        let roles: BTreeSet<&str> = nodes().map(|(_, role)| role).collect();
+        let mut problems = Problems::new();
+        let sequence = self.workspace().sequence(roles.iter().copied()).unwrap_or_else(|found| {
+            problems.extend(found);
+            Sequence::default()
+        });
+        let mut hooks = BTreeMap::new();
+        for role in roles {
+            match self.workspace().hooks(role) {
+                Ok(own) => drop(hooks.insert(role.to_owned(), own)),
+                Err(found) => problems.extend(found),
+            }
+        }
+        problem::sort(&mut problems);
+        match problems.is_empty() {
+            true => Ok(Roll::new(nodes(), &sequence, &hooks, rolling.batch, rolling.max_failures)),
+            false => Err(problems),
+        }
     }
 }

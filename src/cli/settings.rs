@@ -6,7 +6,8 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use zeroize::Zeroizing;
 
-const NAMES: [&str; 6] =
+/// All settings.
+pub const NAMES: [&str; 6] =
     ["SUIL_AGE_KEY", "SUIL_AGE_KEY_FILE", "SUIL_AGE_RECIPIENT", "SUIL_SUDO_PASSWORD", "SUIL_LOG_COLOR", "NO_COLOR"];
 
 /// What the environment and `.env` say. An empty value is no value, and one in the environment hides `.env`.

@@ -3,11 +3,13 @@
 use super::load::Loaded;
 use super::settings::variable;
 use super::{Context, Outcome, Selection};
-use crate::base::{Mask, Problem, Problems, problem::Kind};
+use crate::base::{Mask, Plain, Problem, Problems, clock, problem::Kind};
 use crate::catalogue::Catalogue;
 use crate::node::hostkey::{self, HostKey};
 use crate::node::{Access, Failure, Reason, Sudo, Target};
-use crate::run::{self, Errand, Gathered, Look, NodeRecord, Options, Prepared, Record, Reply, Setup, Stop, Watch};
+use crate::run::{
+    self, About, Errand, Gathered, Look, NodeRecord, Options, Prepared, Record, Reply, Setup, Stop, Watch,
+};
 use crate::ui::{self, Paint};
 use std::path::Path;
 use std::sync::Arc;
@@ -34,7 +36,7 @@ impl Start {
     /// All problems of the data, of the selection and of `deployment`.
     pub fn new(context: &Context, selection: &Selection, parallel: u16, force: bool) -> Result<Start, Problems> {
         let loaded = context.load()?;
-        let catalogue = Catalogue::build(&loaded.workspace, &selection.of_nodes())?;
+        let catalogue = Catalogue::build(&loaded.workspace, &selection.of_nodes(&loaded)?)?;
         selection.check_modules(catalogue.entries.iter().flat_map(|e| e.modules.iter().map(|m| &**m)))?;
         let problems = catalogue.check_deployments();
         if !problems.is_empty() {
@@ -57,9 +59,10 @@ impl Start {
     /// All problems of the selection and of `deployment`.
     pub fn reach(context: &Context, selection: &Selection, parallel: u16) -> Result<Start, Problems> {
         let loaded = context.load()?;
-        let catalogue = Catalogue::reach(&loaded.workspace, &selection.of_nodes())?;
+        let selected = selection.of_nodes(&loaded)?;
+        let catalogue = Catalogue::reach(&loaded.workspace, &selected)?;
         // A command may print what any module of these nodes brought there.
-        Catalogue::open_secrets(&loaded.workspace, &selection.of_nodes(), &loaded.vault);
+        Catalogue::open_secrets(&loaded.workspace, &selected, &loaded.vault);
         let problems = catalogue.check_deployments();
         if !problems.is_empty() {
             return Err(problems);
@@ -86,6 +89,11 @@ impl Start {
 
     pub fn mask(&self) -> Mask {
         self.setup.vault.mask().clone()
+    }
+
+    /// Takes only these modules of each node; none: all.
+    pub fn restrict(&mut self, modules: &[String]) {
+        Arc::make_mut(&mut self.options).only = modules.iter().cloned().collect();
     }
 
     /// What the run works with.
@@ -237,14 +245,31 @@ impl Start {
     pub fn perform(&self, gathered: Gathered, record: &Arc<Record>) -> run::Rolled {
         self.screen.begin("applying", self.catalogue.entries.len());
         let watch: Arc<dyn Watch> = Arc::new(run::Both(self.screen.clone(), record.clone()));
-        let rolled = self.block(run::perform(&self.setup, gathered, &self.options, &watch, &self.stop));
+        let rolled =
+            self.block(run::perform(&self.setup, gathered, &self.options, &watch, &self.stop, record.folder()));
         self.screen.end();
         rolled
+    }
+
+    /// What the record says of the run as a whole.
+    pub fn about(&self, selection: &Selection, dry_run: bool) -> About {
+        let list = |names: &[String]| names.iter().map(Plain::from).collect::<Plain>();
+        let selection = Plain::from_iter([
+            ("roles", list(&selection.roles)),
+            ("nodes", list(&selection.nodes)),
+            ("modules", list(&selection.modules)),
+        ]);
+        About { purpose: self.options.purpose.clone(), selection, dry_run }
     }
 
     /// What the record keeps of each node that was reached.
     pub fn records(&self, gathered: &Gathered) -> Vec<NodeRecord> {
         gathered.records(&self.setup.vault)
+    }
+
+    /// How many seconds ago something was last read from a node.
+    pub fn facts_age(&self, node: &str) -> Option<i64> {
+        run::facts::read_at(self.root(), node).map(|at| (clock::now() - at).num_seconds())
     }
 
     /// Warns of every lookup that finds fewer nodes than in the last run.
@@ -258,6 +283,15 @@ impl Start {
     /// The record cannot be written.
     pub fn record_lookups(&self, record: &Record) -> Result<(), Problem> {
         run::pool::record(record.folder(), &self.setup.workspace, &self.catalogue.reads, &self.mask())
+    }
+
+    /// Removes the records that need not be kept any longer. Where that fails the run is as good as ever.
+    pub fn prune(&self) {
+        let pruned = run::prune::prune(self.root(), self.setup.workspace.keep(), clock::now(), false);
+        ui::warn(
+            &pruned.err().map(|problem| problem.kind(Kind::Warning)).into_iter().collect::<Problems>(),
+            &self.mask(),
+        );
     }
 
     /// Ends all sessions without having changed anything.
@@ -335,7 +369,7 @@ async fn listen(stop: Stop) {
 
 /// `anna@desk: suil apply --role web`, or with a reason `anna@desk: new kernel (suil apply --role web)`. Arguments of
 /// suil never hold a secret of the workspace.
-fn purpose() -> String {
+pub(super) fn purpose() -> String {
     let user = variable("USER").or_else(|| variable("LOGNAME")).unwrap_or_else(|| "someone".to_owned());
     let host = rustix::system::uname().nodename().to_string_lossy().into_owned();
     let words: Vec<String> = std::env::args().skip(1).collect();

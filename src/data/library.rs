@@ -6,12 +6,14 @@ mod stock;
 
 pub use folder::ModuleDir;
 
+use super::tree::{Disk, Tree};
 use crate::base::{Problem, Problems, Result};
 use folder::entries;
 use manifest::{Declared, Manifest};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::Path;
+use std::sync::Arc;
 
 /// The modules of a workspace, by name.
 #[derive(Clone, Debug)]
@@ -45,28 +47,34 @@ impl fmt::Display for Origin {
 
 /// The stock modules of the binary, also those that a workspace overrides.
 pub fn stock_modules() -> impl Iterator<Item = ModuleDir> {
-    stock::names().into_iter().map(|name| ModuleDir { name, origin: Origin::Stock, folder: None })
+    stock::names().into_iter().map(|name| ModuleDir { name, origin: Origin::Stock, tree: None })
 }
 
 impl Library {
-    /// Finds the modules of the workspace at `root`, and reads its `modules.yaml` where there is one.
+    /// Finds the modules of the workspace at `root`, as [`Library::read`] does.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn open(root: &Path) -> Result<Library> {
+        Library::read(&(Arc::new(Disk::new(root)) as Arc<dyn Tree>))
+    }
+
+    /// Finds the modules of a workspace, and reads its `modules.yaml` where there is one.
     ///
     /// # Errors
     /// A broken `modules.yaml`, and a folder under `modules/` that it does not declare.
-    pub fn open(root: &Path) -> Result<Library> {
+    pub fn read(tree: &Arc<dyn Tree>) -> Result<Library> {
         let mut modules = BTreeMap::new();
         for name in stock::names() {
-            modules.insert(name.clone(), ModuleDir { name, origin: Origin::Stock, folder: None });
+            modules.insert(name.clone(), ModuleDir { name, origin: Origin::Stock, tree: None });
         }
-        let folder = root.join("modules");
         let mut folders: Vec<String> = Vec::new();
-        for (name, is_folder) in entries(&folder)?.unwrap_or_default() {
+        for (name, is_folder) in entries(&**tree, "modules")?.unwrap_or_default() {
             folders.extend((is_folder && !name.starts_with('.')).then_some(name));
         }
-        let Some(manifest) = Manifest::read(root)? else {
+        let Some(manifest) = Manifest::read(&**tree)? else {
             for name in folders {
-                let module =
-                    ModuleDir { origin: Origin::Workspace, folder: Some(folder.join(&name)), name: name.clone() };
+                let module = ModuleDir { origin: Origin::Workspace, tree: Some(tree.clone()), name: name.clone() };
                 modules.insert(name, module);
             }
             return Ok(Library { modules, absent: BTreeMap::new(), declares: false });
@@ -96,7 +104,7 @@ impl Library {
                     None => Origin::Workspace,
                     Some(version) => Origin::Remote { repo: declared.repo.clone(), version: version.clone() },
                 };
-                let module = ModuleDir { origin, folder: Some(folder.join(&name)), name: name.clone() };
+                let module = ModuleDir { origin, tree: Some(tree.clone()), name: name.clone() };
                 modules.insert(name, module);
             } else {
                 modules.remove(&name);

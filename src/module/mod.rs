@@ -21,7 +21,7 @@ pub use config::{Config, Header, Private, Reveal, Revealed};
 pub use difference::{Difference, differences};
 pub use files::{Files, Stock};
 pub use influence::{Effect, Influence, Influences};
-pub use origin::{Line, Origin, Step, Way};
+pub use origin::{Line, Makings, Origin, Step, Way};
 pub use star::Queued;
 
 use crate::base::{Place, Plain, Problem, Problems, Result, nearest::nearest};
@@ -29,7 +29,7 @@ use crate::data::Value;
 use crate::resource::{Content, Resource};
 use schema::Schema;
 use star::{Answer, Program, Texts, Wanted};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, OnceLock};
 
 /// Makes a resource of a kind, its name and its attributes.
@@ -51,7 +51,7 @@ struct Inner {
     schema: OnceLock<Result<Option<Arc<Schema>>>>,
     program: OnceLock<Result<Option<Arc<Program>>>>,
     templates: OnceLock<template::Templates>,
-    signature: OnceLock<Result<String, Problem>>,
+    contents: OnceLock<Result<signature::Contents, Problem>>,
 }
 
 impl Module {
@@ -70,7 +70,7 @@ impl Module {
             schema: OnceLock::new(),
             program: OnceLock::new(),
             templates: OnceLock::new(),
-            signature: OnceLock::new(),
+            contents: OnceLock::new(),
         };
         Module { inner: Arc::new(inner) }
     }
@@ -220,7 +220,21 @@ impl Module {
     /// # Errors
     /// A file of the module cannot be read.
     pub fn signature(&self) -> Result<String, Problem> {
-        self.inner.signature.get_or_init(|| signature::signature(&*self.inner.files)).clone()
+        self.contents().map(signature::signature)
+    }
+
+    /// The files that decide what the module does and that are not the same in `other`, by their paths.
+    ///
+    /// # Errors
+    /// A file of one of the two cannot be read.
+    pub fn differing(&self, other: &Module) -> Result<Vec<String>, Problem> {
+        let (own, others) = (self.contents()?, other.contents()?);
+        let paths: BTreeSet<&String> = own.keys().chain(others.keys()).collect();
+        Ok(paths.into_iter().filter(|path| own.get(*path) != others.get(*path)).cloned().collect())
+    }
+
+    fn contents(&self) -> Result<&signature::Contents, Problem> {
+        self.inner.contents.get_or_init(|| signature::contents(&*self.inner.files)).as_ref().map_err(Problem::clone)
     }
 
     /// Path in the module and SHA-256 of every file that the signature counts.
@@ -228,8 +242,8 @@ impl Module {
     /// # Errors
     /// A file of the module cannot be read.
     pub fn digests(&self) -> Result<BTreeMap<String, String>, Problem> {
-        let files = signature::all(&*self.inner.files)?;
-        Ok(files.into_iter().map(|(path, _, sha256)| (path, sha256)).collect())
+        let contents = self.contents()?;
+        Ok(contents.iter().map(|(path, (_, sha256))| (path.clone(), sha256.clone())).collect())
     }
 
     /// The module's own collector, where it has one.

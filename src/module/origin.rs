@@ -1,9 +1,9 @@
 //! Where the resources of a module come from: the call that declares each, and what made each line of its content.
 
-use super::star::{self, Answer, Made, Rendered, Wanted};
+use super::star::{self, Answer, Made, Rendered, Story, Wanted};
 use super::{Config, Module};
 use crate::base::{Place, Result};
-use crate::resource::{Content, Resource};
+use crate::resource::{Content, Id, Resource};
 use std::path::PathBuf;
 use std::sync::Arc;
 use zeroize::Zeroizing;
@@ -20,6 +20,31 @@ pub struct Origin {
     pub lines: Vec<Line>,
     /// The module asks that the content never be shown.
     pub hidden: bool,
+}
+
+/// What a module made, and how.
+#[derive(Default)]
+pub struct Makings {
+    /// In the order in which the module lists them.
+    pub resources: Vec<Arc<dyn Resource>>,
+    story: Story,
+}
+
+impl Makings {
+    /// Where the resource of this id stands.
+    pub fn position(&self, id: &Id) -> Option<usize> {
+        self.resources.iter().position(|resource| is(&**resource, id))
+    }
+
+    /// How many resources have this id.
+    pub fn count(&self, id: &Id) -> usize {
+        self.resources.iter().filter(|resource| is(&***resource, id)).count()
+    }
+}
+
+/// Compares without making an id of each.
+fn is(resource: &dyn Resource, id: &Id) -> bool {
+    id.0.split_once(' ').is_some_and(|(kind, name)| resource.kind() == kind && resource.name() == name)
 }
 
 /// A call of module code.
@@ -59,19 +84,22 @@ impl std::fmt::Debug for Line {
 }
 
 impl Module {
-    /// The resources of [`Module::resources`], each with its origin.
+    /// Makes the resources of [`Module::resources`], and keeps how.
     ///
     /// # Errors
     /// As [`Module::resources`].
-    pub fn origins(&self, config: &Arc<Config>) -> Result<Vec<Origin>> {
-        let Some(called) = self.call("resources", config, &[], Wanted::Resources, true)? else { return Ok(Vec::new()) };
-        let Answer::Resources(list) = called.answer else { return Ok(Vec::new()) };
-        let story = called.story;
-        let origin = |resource: Arc<dyn Resource>| {
-            let made = story.made.iter().find(|made| Arc::ptr_eq(&made.resource, &resource));
-            self.origin(resource, made, &story.rendered)
-        };
-        Ok(list.into_iter().map(origin).collect())
+    pub fn make(&self, config: &Arc<Config>) -> Result<Makings> {
+        Ok(match self.call("resources", config, &[], Wanted::Resources, true)? {
+            Some(star::Called { answer: Answer::Resources(resources), story, .. }) => Makings { resources, story },
+            _ => Makings::default(),
+        })
+    }
+
+    /// The origin of the resource at `at` of `makings`.
+    pub fn origin_of(&self, makings: &Makings, at: usize) -> Option<Origin> {
+        let resource = makings.resources.get(at)?;
+        let made = makings.story.made.iter().find(|made| Arc::ptr_eq(&made.resource, resource));
+        Some(self.origin(Arc::clone(resource), made, &makings.story.rendered))
     }
 
     fn origin(&self, resource: Arc<dyn Resource>, made: Option<&Made>, rendered: &[Rendered]) -> Origin {
@@ -149,3 +177,6 @@ fn lines(text: &str) -> impl Iterator<Item = (usize, Line)> {
         (begin, Line { text: line.to_owned().into(), places: Vec::new() })
     })
 }
+
+#[cfg(test)]
+mod tests;

@@ -3,31 +3,35 @@
 use super::files::Files;
 use crate::base::{Problem, digest};
 use sha2::{Digest, Sha256};
+use std::collections::BTreeMap;
 
 const FOLDERS: [&str; 5] = ["code", "data", "facts", "files", "templates"];
 
-/// Returns `sha256:<hex>` over path, length and digest of every file, in the order of the paths.
-pub fn signature(files: &dyn Files) -> Result<String, Problem> {
-    let mut hash = Sha256::new();
-    for (path, size, sha256) in all(files)? {
-        hash.update(format!("{path}\0{size}\0{sha256}\n").as_bytes());
-    }
-    Ok(format!("sha256:{}", digest::hex(&hash.finalize())))
-}
+/// Size and digest of every file that decides what a module does, by its path.
+pub type Contents = BTreeMap<String, (u64, String)>;
 
-/// Path, length and digest of every file that counts, in the order of the paths.
-pub fn all(files: &dyn Files) -> Result<Vec<(String, u64, String)>, Problem> {
+/// Reads every file of a module that decides what it does.
+pub fn contents(files: &dyn Files) -> Result<Contents, Problem> {
     let mut paths = vec!["requires.yaml".to_owned()];
     for folder in FOLDERS {
         paths.extend(files.walk(folder)?);
     }
-    paths.sort();
-    let mut found = Vec::with_capacity(paths.len());
+    let mut contents = Contents::new();
     for path in paths {
-        let Some((size, sha256)) = of(files, &path)? else { continue };
-        found.push((path, size, sha256));
+        if let Some(found) = of(files, &path)? {
+            contents.insert(path, found);
+        }
     }
-    Ok(found)
+    Ok(contents)
+}
+
+/// Returns `sha256:<hex>` over path, length and digest of every file, in the order of the paths.
+pub fn signature(contents: &Contents) -> String {
+    let mut hash = Sha256::new();
+    for (path, (size, sha256)) in contents {
+        hash.update(format!("{path}\0{size}\0{sha256}\n").as_bytes());
+    }
+    format!("sha256:{}", digest::hex(&hash.finalize()))
 }
 
 /// Size and digest of a file. One on disk is streamed: `files/` may hold large ones.
@@ -43,14 +47,14 @@ fn of(files: &dyn Files, path: &str) -> Result<Option<(u64, String)>, Problem> {
 
 #[cfg(test)]
 mod tests {
-    use super::signature;
+    use super::{contents, signature};
     use crate::module::tests::Memory;
 
     #[test]
     fn every_file_that_decides_counts_and_no_other() {
         let base = [("code/main.star", "a"), ("data/main.yaml", "b"), ("requires.yaml", "c")];
         let of = |more: &[(&'static str, &'static str)]| {
-            signature(&*Memory::of(base.iter().chain(more).copied())).expect("signature")
+            signature(&contents(&*Memory::of(base.iter().chain(more).copied())).expect("contents"))
         };
         let plain = of(&[]);
         assert_eq!(plain.len(), "sha256:".len() + 64);

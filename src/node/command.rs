@@ -2,6 +2,7 @@
 
 use super::link::{Exit, Link, Words};
 use crate::base::shell;
+use std::ffi::OsStr;
 use std::process::Stdio;
 use tokio::io::AsyncReadExt;
 use tokio::process::Child;
@@ -31,22 +32,25 @@ pub(super) async fn run(program: &str, args: &[String]) -> std::io::Result<std::
     spawn(program, args, Stdio::null())?.wait_with_output().await
 }
 
+/// A command in a process group of its own, which inherits neither keys nor passwords: everything that ssh starts, every
+/// operation on this machine and every hook would.
 #[allow(clippy::disallowed_methods)]
+pub(super) fn bare(program: impl AsRef<OsStr>) -> tokio::process::Command {
+    let mut command = tokio::process::Command::new(program);
+    for name in ["SUIL_AGE_KEY", "SUIL_AGE_KEY_FILE", "SUIL_SUDO_PASSWORD"] {
+        command.env_remove(name);
+    }
+    command.process_group(0);
+    command
+}
+
 fn spawn(program: &str, args: &[String], input: Stdio) -> std::io::Result<Child> {
-    tokio::process::Command::new(program)
-        .args(args)
-        // Everything that ssh starts, and every operation on this machine, would inherit them.
-        .env_remove("SUIL_AGE_KEY")
-        .env_remove("SUIL_SUDO_PASSWORD")
-        .stdin(input)
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .process_group(0)
-        .spawn()
-        .map_err(|error| match error.kind() {
+    bare(program).args(args).stdin(input).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().map_err(|error| {
+        match error.kind() {
             std::io::ErrorKind::NotFound => std::io::Error::other(format!("no program `{}`", shell::quote(program))),
             _ => error,
-        })
+        }
+    })
 }
 
 struct Process {

@@ -9,6 +9,7 @@
 mod access;
 mod answer;
 mod channel;
+mod chore;
 mod command;
 mod failure;
 pub mod guard;
@@ -35,6 +36,7 @@ mod target;
 mod upload;
 
 pub use access::{Access, Limits, Log, Sudo};
+pub use chore::{Chore, Returned};
 pub use failure::{Failure, Reason};
 pub use guard::{Keep, Regained};
 pub use hand::Hand;

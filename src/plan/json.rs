@@ -5,18 +5,20 @@
 use super::{NodePlan, Operation, Plan};
 use crate::base::{Mask, Plain, digest};
 use crate::resource::{Diff, Upload, Verb};
+use std::collections::BTreeSet;
 
 /// The version of the shape below; it grows when a reader would have to change.
 pub const VERSION: i64 = 1;
 
 impl Plan {
-    /// `{version, nodes: [{node, operations: […], problems: […]}], batches: [{batch, roles, nodes}], max_failures}`.
+    /// `{version, nodes: [{node, operations: […], problems: […]}], batches: [{batch, roles, nodes, hooks}], max_failures}`.
     pub fn to_plain(&self, mask: &Mask) -> Plain {
         let nodes: Plain = self.nodes.iter().map(|node| node.to_plain(mask)).collect();
+        let working: BTreeSet<&str> = self.working().collect();
         Plain::from_iter([
             ("version", Plain::Int(VERSION)),
             ("nodes", nodes),
-            ("batches", self.roll.to_plain()),
+            ("batches", self.roll.to_plain(mask, &|node| working.contains(node))),
             ("max_failures", Plain::from(self.roll.most_failures.map(Plain::from))),
         ])
     }

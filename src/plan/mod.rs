@@ -5,6 +5,7 @@
 
 pub mod check;
 pub mod conflict;
+pub mod impact;
 pub mod intent;
 pub mod json;
 pub mod order;
@@ -15,9 +16,9 @@ pub mod wave;
 
 pub use crate::data::Vault;
 pub use crate::module::{Collector, Language};
-pub use crate::resource::{Action, Diff, Facts, Verb};
+pub use crate::resource::{Action, Diff, Facts, Request, Verb, owed};
 pub use intent::{Collected, Force, Intent, Modules, Only, Part, Past};
-pub use wave::{Roll, Share, Wave};
+pub use wave::{Group, Roll, Share, Wave};
 
 use crate::base::{Place, Problem};
 use std::collections::BTreeSet;
@@ -66,6 +67,11 @@ pub struct Operation {
 impl Plan {
     pub fn operations(&self) -> usize {
         self.nodes.iter().map(|node| node.operations.len()).sum()
+    }
+
+    /// The nodes that have operations.
+    pub fn working(&self) -> impl Iterator<Item = &str> {
+        self.nodes.iter().filter(|plan| !plan.operations.is_empty()).map(|plan| plan.node.as_str())
     }
 }
 

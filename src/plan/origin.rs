@@ -8,8 +8,9 @@ use super::Modules;
 use crate::base::nearest::nearest;
 use crate::base::{Mask, Place, Plain, Problem, Problems, Result};
 use crate::catalogue::Entry;
+use crate::data::secret::NO_KEY;
 use crate::data::trace;
-use crate::module::{Config, Effect, Influence, Module, Origin, Way};
+use crate::module::{Config, Effect, Influence, Makings, Module, Origin, Way};
 use crate::resource::{Id, Resource};
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -65,11 +66,14 @@ pub enum From {
 struct Part<'a> {
     module: &'a Module,
     config: Arc<Config>,
-    origins: Vec<Origin>,
+    makings: Makings,
 }
 
 /// Makes the config of a module on a node.
 pub type Configure<'a> = dyn FnMut(&Module) -> Result<Config> + 'a;
+
+/// Whether a resource is meant.
+type Meant<'m> = &'m dyn Fn(&dyn Resource) -> bool;
 
 /// What the modules of one node make, as far as they work.
 pub struct Parts<'a> {
@@ -83,17 +87,22 @@ impl<'a> Parts<'a> {
     pub fn of(entry: &'a Entry, modules: &'a Modules, config: &mut Configure) -> Parts<'a> {
         let mut all = Parts { entry, parts: Vec::new(), problems: Problems::new() };
         for module in entry.modules.iter().filter_map(|name| modules.get(name)) {
-            let made = config(module).map(Arc::new).and_then(|config| Ok((module.origins(&config)?, config)));
+            let made = config(module).map(Arc::new).and_then(|config| Ok((module.make(&config)?, config)));
             match made {
-                Ok((origins, config)) => all.parts.push(Part { module, config, origins }),
+                Ok((makings, config)) => all.parts.push(Part { module, config, makings }),
                 Err(found) => all.problems.extend(found),
             }
         }
         all
     }
 
+    /// Adds a note to the problems of the modules.
+    pub fn note(&mut self, text: &str) {
+        self.problems = std::mem::take(&mut self.problems).into_iter().map(|problem| problem.note(text)).collect();
+    }
+
     fn resources(&self) -> impl Iterator<Item = (&Part<'a>, &Arc<dyn Resource>)> {
-        self.parts.iter().flat_map(|part| part.origins.iter().map(move |origin| (part, &origin.resource)))
+        self.parts.iter().flat_map(|part| part.makings.resources.iter().map(move |resource| (part, resource)))
     }
 
     /// Every resource in run order: its id, secrets covered, its module, and the place that declares it.
@@ -115,10 +124,10 @@ impl<'a> Parts<'a> {
     /// # Errors
     /// No resource has that name, or several have; and the problems of a module, where it could be one of its.
     pub fn find(&self, query: &str, mask: &Mask) -> Result<Id> {
-        let ids = |meant: &dyn Fn(&dyn Resource) -> bool| -> BTreeSet<Id> {
+        let ids = |meant: Meant| -> BTreeSet<Id> {
             self.resources().filter(|(_, resource)| meant(&***resource)).map(|(_, resource)| resource.id()).collect()
         };
-        let ways: [&dyn Fn(&dyn Resource) -> bool; 3] =
+        let ways: [Meant; 3] =
             [&|resource| resource.id().0 == query, &|resource| resource.name() == query, &|resource| {
                 resource.claim().is_some_and(|(path, _)| path == query)
             }];
@@ -156,22 +165,36 @@ impl<'a> Parts<'a> {
     /// There is none of that id.
     pub fn story(&self, id: &Id, mask: &Mask) -> Result<Story> {
         let entry = self.entry;
-        let made = |part: &'_ Part<'a>| part.origins.iter().position(|origin| origin.resource.id() == *id);
-        let mut makers =
-            self.parts.iter().filter_map(|part| part.origins.get(made(part)?).map(|origin| (part, origin)));
-        let Some((part, origin)) = makers.next() else {
+        let mut makers = self.parts.iter().filter_map(|part| Some((part, part.makings.position(id)?)));
+        let made = makers.next().and_then(|(part, at)| Some((part, at, part.module.origin_of(&part.makings, at)?)));
+        let Some((part, at, origin)) = made else {
             return Err(Problem::new(format!("there is no resource `{}`", mask.apply(&id.0))).into());
         };
-        let also = makers.map(|(part, origin)| (part.module.name().to_owned(), origin.resource.place())).collect();
-        let influences = part.module.influences(&part.config, &part.origins, id);
+        let place = |(part, at): (&Part, usize)| {
+            let place = part.makings.resources.get(at).and_then(|resource| resource.place());
+            (part.module.name().to_owned(), place)
+        };
+        let also = makers.map(place).collect();
+        let influences = part.module.influences(&part.config, &part.makings, at);
         let name = part.module.name();
         let key = |path: &[String]| match path.first() {
             Some(first) if first == "suil" => path.join("."),
             _ => format!("{name}.{}", path.join(".")),
         };
-        let secrets: Vec<&Influence> =
-            influences.found.iter().filter(|found| secret(&part.config, &found.path)).collect();
-        let veiled = origin.hidden || influences.unknown.iter().any(|path| secret(&part.config, path));
+        let is_secret = |path: &[String]| {
+            let keys: Vec<&str> = path.iter().map(String::as_str).collect();
+            part.config.is_secret(&keys)
+        };
+        let secrets: Vec<&Influence> = influences.found.iter().filter(|found| is_secret(&found.path)).collect();
+        // Where no key is set a text stands for the secret, and the content has another digest on the node.
+        let pretended = |path: &[String]| {
+            let keys: Vec<&str> = path.iter().map(String::as_str).collect();
+            part.config.plain.at(&keys).and_then(Plain::as_str) == Some(NO_KEY)
+        };
+        let closed = secrets.iter().any(|found| !found.lines.is_empty() && pretended(&found.path));
+        // Where it is not known what a secret does, nothing is shown that could be made from it.
+        let in_doubt = influences.unknown.iter().any(|path| is_secret(path));
+        let veiled = origin.hidden || in_doubt;
         let lines = origin.lines.iter().enumerate().map(|(at, line)| {
             let shown = mask.apply(&line.text);
             let of_a_secret = secrets.iter().any(|found| found.lines.contains(&(at, Effect::Text)));
@@ -179,18 +202,27 @@ impl<'a> Parts<'a> {
         });
         let lines = (!veiled && !origin.lines.is_empty()).then(|| lines.collect());
         let plain = origin.resource.wanted();
-        let mut wanted = mask.plain(&plain);
-        for name in secrets.iter().flat_map(|found| &found.attributes) {
-            if wanted.get(name) == plain.get(name) {
-                wanted.set(name.as_str(), COVER);
-            }
-        }
+        let of_a_secret = |name: &str| secrets.iter().any(|found| found.attributes.iter().any(|own| own == name));
+        let wanted = plain.as_map().into_iter().flatten().map(|(name, value)| {
+            let shown = mask.plain(value);
+            let cover = shown == *value && (of_a_secret(name) || in_doubt && name != "ensure");
+            let shown = match (cover, closed && name == "sha256") {
+                (true, _) => Plain::from(COVER),
+                (false, true) => Plain::from(NO_KEY),
+                (false, false) => shown,
+            };
+            (name.as_str(), shown)
+        });
+        let wanted = wanted.collect();
         let unknown = influences.unknown.iter().map(|path| key(path)).collect();
         let values = influences.found.into_iter().map(|influence| {
             let (place, from) = said(entry, part.module, &influence.path);
             let keys: Vec<&str> = influence.path.iter().map(String::as_str).collect();
-            let value = part.config.public.at(&keys).cloned().unwrap_or_default();
-            Source { key: key(&influence.path), value: mask.plain(&value), place, from, influence }
+            let value = match pretended(&influence.path) {
+                true => Plain::from(NO_KEY),
+                false => mask.plain(part.config.public.at(&keys).unwrap_or(&Plain::Null)),
+            };
+            Source { key: key(&influence.path), value, place, from, influence }
         });
         Ok(Story {
             node: entry.name.to_string(),
@@ -203,7 +235,7 @@ impl<'a> Parts<'a> {
             lines,
             values: values.collect(),
             unknown,
-            origin: origin.clone(),
+            origin,
         })
     }
 }
@@ -226,17 +258,16 @@ impl Story {
     }
 }
 
-/// True where the value is a secret: then the public config says something else.
-fn secret(config: &Config, path: &[String]) -> bool {
-    let keys: Vec<&str> = path.iter().map(String::as_str).collect();
-    config.plain.at(&keys) != config.public.at(&keys)
-}
-
 /// Where the value at `path` of a module's config was said, and by whom.
 fn said(entry: &Entry, module: &Module, path: &[String]) -> (Option<Place>, From) {
     let keys: Vec<&str> = path.iter().map(String::as_str).collect();
-    if keys.first() == Some(&"suil") {
-        return (None, From::Node);
+    match keys.as_slice() {
+        ["suil", "ssh_user"] => {
+            let user = entry.deployment().as_ref().and_then(|settings| settings.get("ssh_user")).map(|user| user.place);
+            return (user, if user.is_some() { From::Data } else { From::Node });
+        }
+        ["suil", ..] => return (None, From::Node),
+        _ => {}
     }
     let slice = entry.slice(module.name());
     if let Some(value) = slice.as_ref().and_then(|slice| trace::at(slice, &keys)) {

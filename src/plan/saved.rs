@@ -122,3 +122,6 @@ fn sorted(value: &Plain) -> Plain {
 pub(super) fn short(bytes: &[u8]) -> String {
     digest::sha256(bytes).chars().take(16).collect()
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,7 +1,7 @@
 //! In which order a run comes to its nodes: waves, one after the other, and when the rest is left alone.
 
-use crate::base::Plain;
-use crate::catalogue::Sequence;
+use crate::base::{Mask, Plain};
+use crate::catalogue::{Hook, Hooks, Sequence};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A number of nodes, or a share of them.
@@ -61,6 +61,15 @@ pub struct Part {
     /// The roles that come before this one.
     pub after: BTreeSet<String>,
     pub nodes: Vec<String>,
+    pub hooks: Hooks,
+}
+
+/// Roles of a wave that share their hooks, with those of their nodes that have operations.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Group<'a> {
+    pub roles: Vec<&'a str>,
+    pub nodes: Vec<&'a str>,
+    pub hooks: &'a Hooks,
 }
 
 impl Roll {
@@ -72,6 +81,7 @@ impl Roll {
     pub fn new<'a>(
         nodes: impl IntoIterator<Item = (&'a str, &'a str)>,
         sequence: &Sequence,
+        hooks: &BTreeMap<String, Hooks>,
         batch: Option<Share>,
         max_failures: Option<Share>,
     ) -> Roll {
@@ -87,16 +97,34 @@ impl Roll {
                 layer.into_iter().filter_map(|role| Some((role, roles.get(role)?.as_slice()))).collect();
             roll.waves.extend(deal(&layer, batch, sequence));
         }
+        for part in roll.waves.iter_mut().flat_map(|wave| &mut wave.parts) {
+            part.hooks = hooks.get(&part.role).cloned().unwrap_or_default();
+        }
         roll
     }
 
-    /// `[{batch, roles, nodes}]`.
-    pub fn to_plain(&self) -> Plain {
+    /// `[{batch, roles, nodes, hooks: [{hook, roles, nodes, command, timeout, place}]}]`; `works` says which nodes have
+    /// operations.
+    pub fn to_plain(&self, mask: &Mask, works: &dyn Fn(&str) -> bool) -> Plain {
+        let hook = |name: &str, group: &Group<'_>, hook: &Hook| {
+            Plain::from_iter([
+                ("hook", Plain::from(name)),
+                ("roles", group.roles.iter().map(|role| Plain::from(*role)).collect()),
+                ("nodes", group.nodes.iter().map(|node| Plain::from(*node)).collect()),
+                ("command", hook.words.iter().map(|word| Plain::Str(mask.apply(word))).collect()),
+                ("timeout", Plain::Int(hook.timeout.as_secs().try_into().unwrap_or(i64::MAX))),
+                ("place", Plain::from(hook.place.to_string())),
+            ])
+        };
         let wave = |(n, wave): (usize, &Wave)| {
+            let groups = wave.groups(works);
+            let before = groups.iter().filter_map(|g| g.hooks.before.as_ref().map(|h| hook("before_batch", g, h)));
+            let after = groups.iter().filter_map(|g| g.hooks.after.as_ref().map(|h| hook("after_batch", g, h)));
             Plain::from_iter([
                 ("batch", Plain::from(n + 1)),
                 ("roles", wave.parts.iter().map(|part| Plain::from(&part.role)).collect()),
                 ("nodes", wave.nodes().map(Plain::from).collect()),
+                ("hooks", before.chain(after).collect()),
             ])
         };
         self.waves.iter().enumerate().map(wave).collect()
@@ -111,6 +139,25 @@ impl Wave {
 
     pub fn nodes(&self) -> impl Iterator<Item = &str> {
         self.parts.iter().flat_map(|part| &part.nodes).map(String::as_str)
+    }
+
+    /// The nodes that work and have hooks, those of roles with the same hooks together.
+    pub fn groups(&self, works: impl Fn(&str) -> bool) -> Vec<Group<'_>> {
+        let mut groups: Vec<Group<'_>> = Vec::new();
+        for part in self.parts.iter().filter(|part| !part.hooks.is_empty()) {
+            let nodes: Vec<&str> = part.nodes.iter().map(String::as_str).filter(|node| works(node)).collect();
+            if nodes.is_empty() {
+                continue;
+            }
+            match groups.iter_mut().find(|group| *group.hooks == part.hooks) {
+                Some(group) => {
+                    group.roles.push(&part.role);
+                    group.nodes.extend(nodes);
+                }
+                None => groups.push(Group { roles: vec![&part.role], nodes, hooks: &part.hooks }),
+            }
+        }
+        groups
     }
 }
 
@@ -135,6 +182,7 @@ fn deal(layer: &[(&str, &[&str])], batch: Option<Share>, sequence: &Sequence) ->
         role: role.to_owned(),
         after: sequence.before(role).map(str::to_owned).collect(),
         nodes: nodes.iter().map(|node| (*node).to_owned()).collect(),
+        hooks: Hooks::default(),
     };
     match batch {
         None => vec![Wave { parts: layer.iter().map(|(role, nodes)| part(role, nodes)).collect() }],

@@ -8,7 +8,7 @@ fn sequence(pairs: &[(&str, &[&str])]) -> Sequence {
 /// `web: a b | web: c` for two waves of a role.
 fn dealt(nodes: &[(&str, &str)], sequence: &Sequence, batch: Option<&str>) -> String {
     let batch = batch.map(|text| Share::parse(text).expect("a share"));
-    let roll = Roll::new(nodes.iter().copied(), sequence, batch, None);
+    let roll = Roll::new(nodes.iter().copied(), sequence, &BTreeMap::new(), batch, None);
     let part = |part: &Part| format!("{}: {}", part.role, part.nodes.join(" "));
     let wave = |wave: &Wave| wave.parts.iter().map(part).collect::<Vec<_>>().join(", ");
     roll.waves.iter().map(wave).collect::<Vec<_>>().join(" | ")
@@ -68,7 +68,7 @@ fn one_failure_stops_batches_and_none_stops_a_run_without_them() {
     let most = |batch: Option<&str>, most: Option<&str>| {
         let share = |text: Option<&str>| text.map(|text| Share::parse(text).expect("a share"));
         let nodes = ["a", "b", "c", "d", "e"].map(|node| (node, "web"));
-        Roll::new(nodes, &Sequence::default(), share(batch), share(most)).most_failures
+        Roll::new(nodes, &Sequence::default(), &BTreeMap::new(), share(batch), share(most)).most_failures
     };
     assert_eq!(most(None, None), None);
     assert_eq!(most(Some("2"), None), Some(0));

@@ -71,6 +71,11 @@ impl Resource for Block {
         wanted
     }
 
+    fn texts(&self) -> Vec<(String, String)> {
+        let text = super::file::shown(&self.content).filter(|_| self.present);
+        text.map(|text| (self.name().to_owned(), text)).into_iter().collect()
+    }
+
     fn compare(&self, facts: &Facts, ahead: &Ahead, force: bool) -> Result<Vec<Change>, Problem> {
         self.edit.compare(self, facts, ahead, force)
     }

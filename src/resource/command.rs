@@ -96,6 +96,10 @@ impl Resource for Command {
         wanted
     }
 
+    fn texts(&self) -> Vec<(String, String)> {
+        vec![("run".to_owned(), self.run.clone())]
+    }
+
     fn compare(&self, facts: &Facts, ahead: &Ahead, _force: bool) -> Result<Vec<Change>, Problem> {
         if !self.triggered_by.is_empty() {
             return Ok(Vec::new());

@@ -98,6 +98,14 @@ impl Resource for File {
         wanted
     }
 
+    fn texts(&self) -> Vec<(String, String)> {
+        let text = match &self.content {
+            Some(Content::Bytes(bytes)) if self.shown && bytes.len() as u64 <= SHOWN => shown(bytes),
+            _ => None,
+        };
+        text.map(|text| (self.path.clone(), text)).into_iter().collect()
+    }
+
     fn compare(&self, facts: &Facts, ahead: &Ahead, force: bool) -> Result<Vec<Change>, Problem> {
         let found = Found::read(facts, &self.request()).map_err(|words| path::unknown(self, &words))?;
         if !self.present {

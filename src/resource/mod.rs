@@ -26,6 +26,7 @@ mod link;
 mod locale;
 mod moment;
 mod mount;
+pub mod owed;
 mod package;
 pub mod path;
 mod repository;
@@ -67,6 +68,12 @@ pub trait Resource: Send + Sync + std::fmt::Debug {
     /// The wanted state as plain data: for tests, `--output json`, and to see whether two modules agree.
     /// A content stands as its sha256, never as itself.
     fn wanted(&self) -> Plain;
+
+    /// The texts that the resource puts on a node, each with what it is: a path, say. Left out are those that may not
+    /// be shown, that are too large or that are no text.
+    fn texts(&self) -> Vec<(String, String)> {
+        Vec::new()
+    }
 
     /// Compares the wanted state with the facts: no change, or the changes that close the difference, in order.
     /// Under `force` a change is returned even where nothing differs.

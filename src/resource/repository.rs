@@ -181,6 +181,10 @@ impl Resource for Repository {
         files.map(|file| (file.name().to_owned(), file.wanted())).collect()
     }
 
+    fn texts(&self) -> Vec<(String, String)> {
+        self.apt.files.iter().chain(&self.dnf.files).flat_map(|file| file.texts()).collect()
+    }
+
     fn compare(&self, facts: &Facts, ahead: &Ahead, force: bool) -> Result<Vec<Change>, Problem> {
         let (side, tool) = match facts.family.as_str() {
             "debian" => (&self.apt, "apt"),

@@ -107,6 +107,10 @@ impl Resource for Timer {
         parts.collect()
     }
 
+    fn texts(&self) -> Vec<(String, String)> {
+        self.parts.iter().flat_map(|part| part.texts()).collect()
+    }
+
     fn compare(&self, facts: &Facts, ahead: &Ahead, force: bool) -> Result<Vec<Change>, Problem> {
         let (mut facts, mut ahead) = (facts.clone(), ahead.clone());
         let mut all: Vec<Change> = Vec::new();

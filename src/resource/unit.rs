@@ -87,6 +87,10 @@ impl Resource for Unit {
         self.file.wanted()
     }
 
+    fn texts(&self) -> Vec<(String, String)> {
+        self.file.texts()
+    }
+
     fn compare(&self, facts: &Facts, ahead: &Ahead, force: bool) -> Result<Vec<Change>, Problem> {
         let found = service::Found::read(facts, &self.unit).map_err(|words| path::unknown(self, &words))?;
         let mut ahead = ahead.clone();

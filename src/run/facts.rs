@@ -2,8 +2,10 @@
 
 use crate::base::{Mask, Plain, Problem, clock, file};
 use crate::plan::Part;
+use chrono::{DateTime, Utc};
 use std::collections::BTreeMap;
 use std::fs;
+use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
 /// What `facts/<node>/<module>.yaml` says beside the facts.
@@ -18,6 +20,36 @@ pub struct Recorded {
 fn owed(list: &Plain) -> BTreeMap<String, String> {
     let entries = list.as_map().into_iter().flatten();
     entries.filter_map(|(id, why)| Some((id.clone(), why.as_str()?.to_owned()))).collect()
+}
+
+/// So many bytes at the end of a file of facts hold its timestamp, but for one that owes much.
+const TAIL: u64 = 1024;
+
+/// When something was last read from `node`, by the timestamps of its facts; `None` where nothing ever was.
+pub fn read_at(root: &Path, node: &str) -> Option<DateTime<Utc>> {
+    let entries = fs::read_dir(root.join("facts").join(node)).ok()?;
+    let files =
+        entries.flatten().map(|entry| entry.path()).filter(|path| path.extension().is_some_and(|e| e == "yaml"));
+    files.filter_map(|path| timestamp(&path)).max()
+}
+
+/// The timestamp stands behind the facts, which may be long.
+fn timestamp(path: &Path) -> Option<DateTime<Utc>> {
+    let mut file = fs::File::open(path).ok()?;
+    let size = file.metadata().ok().filter(|found| found.is_file())?.len();
+    let mut tail = |from: u64| -> Option<Vec<u8>> {
+        let mut bytes = Vec::new();
+        file.seek(SeekFrom::Start(from)).and_then(|_| file.read_to_end(&mut bytes)).ok()?;
+        Some(bytes)
+    };
+    let found = stamped(&tail(size.saturating_sub(TAIL))?);
+    if size > TAIL { found.or_else(|| stamped(&tail(0)?)) } else { found }
+}
+
+fn stamped(bytes: &[u8]) -> Option<DateTime<Utc>> {
+    let text = String::from_utf8_lossy(bytes);
+    let stamp = text.lines().rev().find_map(|line| line.strip_prefix("timestamp:"))?;
+    DateTime::parse_from_rfc3339(stamp.trim().trim_matches(['\'', '"'])).ok().map(|at| at.to_utc())
 }
 
 /// The folder of one node's facts.
@@ -95,4 +127,26 @@ impl Folder {
 
 fn stamp() -> (&'static str, Plain) {
     ("timestamp", Plain::from(clock::stamp(clock::now())))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_newest_timestamp_tells_when_a_node_was_read() {
+        let room = tempfile::tempdir().expect("a folder");
+        let folder = room.path().join("facts/a");
+        fs::create_dir_all(&folder).expect("a folder");
+        assert_eq!(read_at(room.path(), "a"), None);
+        assert_eq!(read_at(room.path(), "b"), None);
+        let write = |name: &str, text: &str| fs::write(folder.join(name), text).expect("a file");
+        let owed = "  x: y\n".repeat(400);
+        write("suil.yaml", "facts: {}\ntimestamp: '2026-01-01T00:00:00Z'\n");
+        write("long.yaml", &format!("facts: {{}}\ntimestamp: \"2026-01-03T00:00:00Z\"\nowed:\n{owed}"));
+        write("old.yaml", "facts:\n  timestamp: 2027-01-01T00:00:00Z\ntimestamp: 2026-01-02T00:00:00Z\nsignature: x\n");
+        write("broken.yaml", "timestamp: yesterday\n");
+        write("note.txt", "timestamp: 2028-01-01T00:00:00Z\n");
+        assert_eq!(read_at(room.path(), "a").map(clock::stamp).as_deref(), Some("2026-01-03T00:00:00Z"));
+    }
 }

@@ -4,29 +4,36 @@
 
 pub mod adhoc;
 mod bystander;
+mod commit;
+mod debt;
 mod each;
-mod facts;
+pub mod facts;
 pub mod gather;
 mod guard;
+mod hook;
 mod link;
 mod lock;
 pub mod outcome;
+pub mod past;
 pub mod perform;
 pub mod pool;
 pub mod prepare;
+pub mod prune;
 pub mod record;
 pub mod roll;
 pub mod saved;
 pub mod stop;
+mod turn;
 pub mod unlock;
 pub mod watch;
 
 pub use adhoc::{Errand, Reply, adhoc, targets};
 pub use gather::{Gathered, gather};
 pub use outcome::Outcome;
+pub use past::{Run, Runs};
 pub use perform::leave;
 pub use prepare::{Prepared, prepare, target};
-pub use record::{NodeRecord, Record};
+pub use record::{About, NodeRecord, Record};
 pub use roll::{Rolled, perform};
 pub use stop::Stop;
 pub use unlock::{Lock, Look};

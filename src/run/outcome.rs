@@ -2,7 +2,10 @@
 
 use crate::base::{Plain, Problem};
 
-/// The five ends of a node in a run.
+/// The word of every outcome, in the order in which counts of them are told.
+pub const WORDS: [&str; 6] = ["failed", "in doubt", "not reached", "done", "planned", "nothing to do"];
+
+/// The ends of a node in a run.
 #[derive(Clone, Debug)]
 pub enum Outcome {
     /// All operations were performed and the check found nothing.

@@ -1,14 +1,21 @@
-//! What a run leaves behind: `.runs/<timestamp>/` and `facts/<node>/`. Everything in them is public.
+//! What a run leaves behind: `.runs/<timestamp>/`. Everything in it is public; `docs/runs.md` has every shape.
 
-use super::outcome::Outcome;
+use super::commit;
+use super::outcome::{Outcome, WORDS};
+use super::past::Run;
 use super::watch::{Event, Watch};
 use crate::base::{Mask, Plain, Problem, clock, file};
 use chrono::{DateTime, Utc};
+use rustix::fs::{FlockOperation, flock};
 use std::fs;
 use std::io::Write;
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
+use std::time::Instant;
+
+/// The version of every shape of a record; it grows when a reader would have to change.
+pub const VERSION: i64 = 1;
 
 /// The folder of one run, while it is written.
 #[derive(Debug)]
@@ -16,6 +23,18 @@ pub struct Record {
     folder: PathBuf,
     mask: Mask,
     events: Mutex<fs::File>,
+    begun: Instant,
+}
+
+/// What `run.yaml` says of a run before anything changes.
+#[derive(Clone, Debug, Default)]
+pub struct About {
+    /// `anna@desk: suil apply --role web`.
+    pub purpose: String,
+    /// What was selected: `{roles, nodes, modules}`.
+    pub selection: Plain,
+    /// True where nothing may be changed, whatever the answer.
+    pub dry_run: bool,
 }
 
 /// What is recorded of a node before anything changes.
@@ -29,10 +48,15 @@ pub struct NodeRecord {
 }
 
 impl Record {
-    /// Writes `.runs/<timestamp>/` aside, moves it into its place and points `.runs/latest` at it.
+    /// Writes `.runs/<timestamp>/` aside, moves it into its place and points `.runs/latest` at it. Its `events.jsonl`
+    /// stays locked until the run ends: so others tell a run that goes on from one that was killed.
+    ///
+    /// # Errors
+    /// Something of it cannot be written.
     pub fn write(
         root: &Path,
         at: DateTime<Utc>,
+        about: &About,
         nodes: &[NodeRecord],
         plan: &Plain,
         mask: &Mask,
@@ -53,37 +77,95 @@ impl Record {
             }
         }
         put(&aside.path().join("plan.json"), &(mask.plain(plan).to_json() + "\n"))?;
+        put(&aside.path().join("run.yaml"), &mask.plain(&about.to_plain(at, commit::of(root))).to_yaml())?;
         let events = aside.path().join("events.jsonl");
         put(&events, "")?;
-        let folder = place(&runs, aside, &clock::folder(at))?;
-        point(&runs, &folder)?;
-        let events = folder.join("events.jsonl");
         let log = fs::OpenOptions::new().append(true).open(&events).map_err(|e| Problem::io("open", &events, &e))?;
-        Ok(Record { folder, mask: mask.clone(), events: Mutex::new(log) })
+        // Not every file system has locks; a run without one only looks killed while it goes on.
+        let _ = flock(&log, FlockOperation::NonBlockingLockExclusive);
+        let folder = place(&runs, aside, &clock::folder(at), |id| begin(&log, id, at, about, mask))?;
+        point(&runs, &folder)?;
+        Ok(Record { folder, mask: mask.clone(), events: Mutex::new(log), begun: clock::instant() })
     }
 
     pub fn folder(&self) -> &Path {
         &self.folder
     }
 
-    /// Writes `summary.yaml`: one entry a node, in the order of the catalogue.
-    pub fn finish(&self, outcomes: &[(String, Outcome)]) -> Result<(), Problem> {
+    /// The record as it is read back.
+    pub fn run(&self) -> Run {
+        Run::at(&self.folder)
+    }
+
+    /// Ends `events.jsonl`, and writes `summary.yaml`: one entry a node, in the order of the catalogue. `exit` is what
+    /// suil will tell its caller.
+    ///
+    /// # Errors
+    /// It cannot be written.
+    pub fn finish(&self, outcomes: &[(String, Outcome)], exit: u8) -> Result<(), Problem> {
+        let ended = Plain::from(clock::stamp(clock::now()));
+        let seconds = thousandths(self.begun.elapsed().as_secs_f64());
+        let counts: Plain = WORDS
+            .into_iter()
+            .map(|word| (word, Plain::from(outcomes.iter().filter(|(_, outcome)| outcome.word() == word).count())))
+            .collect();
         let nodes: Plain = outcomes.iter().map(|(node, outcome)| (node.clone(), outcome.to_plain())).collect();
-        let summary = Plain::from_iter([("ended", Plain::from(clock::stamp(clock::now()))), ("nodes", nodes)]);
+        let figures = [("seconds", Plain::Float(seconds)), ("exit", Plain::Int(exit.into())), ("counts", counts)];
+        let first = [("event", Plain::from("end")), ("at", ended.clone())];
+        self.append(&first.into_iter().chain(figures.clone()).collect());
+        let first = [("version", Plain::Int(VERSION)), ("ended", ended)];
+        let summary: Plain = first.into_iter().chain(figures).chain([("nodes", nodes)]).collect();
         let path = self.folder.join("summary.yaml");
         file::write(&path, self.mask.plain(&summary).to_yaml().as_bytes(), 0o600)
+    }
+
+    /// Appends one line of JSON with one write. A full disk must not end a run in the middle of an operation, so that a
+    /// line that cannot be written is left out; `summary.yaml` then reports the disk.
+    fn append(&self, line: &Plain) {
+        if let Ok(mut log) = self.events.lock() {
+            let _ = log.write_all((self.mask.plain(line).to_json_line() + "\n").as_bytes());
+        }
     }
 }
 
 impl Watch for Record {
-    /// Appends one line of JSON. A full disk must not end a run in the middle of an operation, so that a line that
-    /// cannot be written is left out; `summary.yaml` then reports the disk.
     fn event(&self, event: &Event<'_>) {
-        let line = self.mask.plain(&describe(event)).to_json_line() + "\n";
-        if let Ok(mut log) = self.events.lock() {
-            let _ = log.write_all(line.as_bytes());
-        }
+        self.append(&describe(event));
     }
+}
+
+impl About {
+    fn to_plain(&self, at: DateTime<Utc>, commit: Option<String>) -> Plain {
+        let (by, command) = self.purpose.split_once(": ").unwrap_or(("", &self.purpose));
+        Plain::from_iter([
+            ("version", Plain::Int(VERSION)),
+            ("suil", Plain::from(env!("CARGO_PKG_VERSION"))),
+            ("started", Plain::from(clock::stamp(at))),
+            ("mode", Plain::from(if self.dry_run { "dry run" } else { "apply" })),
+            ("by", Plain::from(by)),
+            ("command", Plain::from(command)),
+            ("selection", self.selection.clone()),
+            ("commit", Plain::from(commit)),
+        ])
+    }
+}
+
+/// Writes the first line of `events.jsonl`: which run this is.
+fn begin(mut log: &fs::File, id: &str, at: DateTime<Utc>, about: &About, mask: &Mask) -> std::io::Result<()> {
+    let line = Plain::from_iter([
+        ("event", Plain::from("run")),
+        ("at", Plain::from(clock::stamp(at))),
+        ("version", Plain::Int(VERSION)),
+        ("id", Plain::from(id)),
+        ("purpose", Plain::from(&about.purpose)),
+        ("suil", Plain::from(env!("CARGO_PKG_VERSION"))),
+    ]);
+    log.set_len(0)?;
+    log.write_all((mask.plain(&line).to_json_line() + "\n").as_bytes())
+}
+
+fn thousandths(seconds: f64) -> f64 {
+    (seconds * 1000.0).round() / 1000.0
 }
 
 fn describe(event: &Event<'_>) -> Plain {
@@ -110,7 +192,7 @@ fn describe(event: &Event<'_>) -> Plain {
             line.set("node", *node);
             line.set("operation", operation.id);
             line.set("title", &operation.title);
-            line.set("seconds", (seconds * 1000.0).round() / 1000.0);
+            line.set("seconds", thousandths(*seconds));
             line.set("problem", problem.map(Plain::from));
             line.set("output", last(output));
         }
@@ -124,6 +206,19 @@ fn describe(event: &Event<'_>) -> Plain {
             line.set("of", *of);
             line.set("state", if *begins { "begun" } else { "ended" });
             line.set("nodes", nodes.iter().map(Plain::from).collect::<Plain>());
+        }
+        Event::Hook { hook, batch, of, nodes, ended } => {
+            line.set("event", "hook");
+            line.set("hook", *hook);
+            line.set("batch", *batch);
+            line.set("of", *of);
+            line.set("state", if ended.is_none() { "begun" } else { "ended" });
+            line.set("nodes", nodes.iter().map(Plain::from).collect::<Plain>());
+            if let Some((seconds, problem, output)) = ended {
+                line.set("seconds", (seconds * 1000.0).round() / 1000.0);
+                line.set("problem", problem.map(Plain::from));
+                line.set("output", last(output));
+            }
         }
         Event::Finished { node, outcome } => {
             line.set("event", "finished");
@@ -151,11 +246,22 @@ fn put(path: &Path, text: &str) -> Result<(), Problem> {
     made.and_then(|mut file| file.write_all(text.as_bytes())).map_err(|e| Problem::io("write", path, &e))
 }
 
-/// Moves the finished folder to its name; a second run in the same second gets `-2` behind it.
-fn place(runs: &Path, aside: tempfile::TempDir, name: &str) -> Result<PathBuf, Problem> {
+/// Moves the finished folder to its name; a second run in the same second gets `-2` behind it. `begin` is told each
+/// name before it is taken.
+fn place(
+    runs: &Path,
+    aside: tempfile::TempDir,
+    name: &str,
+    begin: impl Fn(&str) -> std::io::Result<()>,
+) -> Result<PathBuf, Problem> {
     let aside = aside.keep();
     for n in 1.. {
-        let folder = runs.join(if n == 1 { name.to_owned() } else { format!("{name}-{n}") });
+        let id = if n == 1 { name.to_owned() } else { format!("{name}-{n}") };
+        let folder = runs.join(&id);
+        if folder.exists() {
+            continue;
+        }
+        begin(&id).map_err(|e| Problem::io("write", &aside, &e))?;
         match fs::rename(&aside, &folder) {
             Ok(()) => return Ok(folder),
             Err(_) if folder.exists() => {}

@@ -2,8 +2,8 @@
 
 use super::gather::{Gathered, past};
 use super::{Options, Prepared, Setup};
-use crate::base::{Mask, Problem, digest};
-use crate::catalogue::Catalogue;
+use crate::base::{Mask, Place, Problem, digest};
+use crate::catalogue::Entry;
 use crate::node::{Raise, Target, Transport};
 use crate::plan::saved::{Asked, Code, Node, View};
 use std::collections::{BTreeMap, BTreeSet};
@@ -27,9 +27,8 @@ fn connection(target: &Target, mask: &Mask) -> BTreeMap<String, String> {
         Transport::Local => "local",
         Transport::Exec => "exec",
     };
-    // Both are ssh: one far end, one login.
     let ssh = matches!(target.transport, Transport::Openssh | Transport::Russh);
-    set("transport", if ssh { "ssh".to_owned() } else { transport.to_owned() });
+    set("transport", transport.to_owned());
     set(
         "sudo",
         match target.raise {
@@ -91,6 +90,11 @@ impl Gathered {
             .collect()
     }
 
+    /// The entries of the nodes that were reached.
+    pub fn entries(&self) -> impl Iterator<Item = &Entry> {
+        self.nodes.iter().filter_map(|(_, ready)| ready.as_ref().ok()).map(|ready| &ready.entry)
+    }
+
     /// The nodes that could not be planned, and why.
     pub fn missed(&self) -> BTreeMap<String, String> {
         let missed = self.nodes.iter().filter_map(|(node, ready)| Some((node, ready.as_ref().err()?)));
@@ -116,9 +120,14 @@ impl Setup {
     }
 }
 
-/// Where a value of a node stands in its layers now.
-pub fn place(catalogue: &Catalogue, node: &str, module: &str, path: &[String]) -> Option<crate::base::Place> {
-    let entry = catalogue.entries.iter().find(|entry| &*entry.name == node)?;
+/// Where a value of a node stands in its layers now; `module` may be `deployment`, too.
+pub fn place<'a>(
+    entries: impl IntoIterator<Item = &'a Entry>,
+    node: &str,
+    module: &str,
+    path: &[String],
+) -> Option<Place> {
+    let entry = entries.into_iter().find(|entry| &*entry.name == node)?;
     let path: Vec<&str> = std::iter::once(module).chain(path.iter().map(String::as_str)).collect();
     entry.at(&path).map(|value| value.place)
 }

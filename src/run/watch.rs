@@ -19,6 +19,8 @@ pub enum Event<'a> {
     Applying { batches: usize },
     /// A batch of nodes begins, or has ended with all of its checks.
     Batch { batch: usize, of: usize, nodes: &'a [String], begins: bool },
+    /// A hook begins, or has `ended`: after so many seconds, with what went wrong and what it said, masked.
+    Hook { hook: &'a str, batch: usize, of: usize, nodes: &'a [String], ended: Option<(f64, Option<&'a str>, &'a str)> },
     /// A node ended.
     Finished { node: &'a str, outcome: &'a Outcome },
 }

@@ -6,6 +6,7 @@
 pub mod ask;
 pub mod brief;
 pub mod hosts;
+pub mod impact;
 pub mod locks;
 pub mod names;
 pub mod origin;
@@ -16,6 +17,8 @@ pub mod plan;
 pub mod problem;
 pub mod progress;
 pub mod replies;
+pub mod report;
+pub mod runs;
 pub mod table;
 pub mod text;
 pub mod watch;

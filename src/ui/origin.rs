@@ -8,49 +8,60 @@ use crate::plan::origin::{From, Source, Story};
 /// A value is shown up to so many columns.
 const VALUE: usize = 40;
 
+/// So many keys of which nothing is known are named.
+const UNKNOWN: usize = 5;
+
 /// Renders the story; `only` leaves the one line, counted from 0.
 pub fn render(story: &Story, only: Option<usize>, columns: Option<usize>, paint: Paint) -> String {
     let mut out = paint.heading(&text::clean(&format!("{} on {}", story.resource, story.node))) + "\n";
     for (name, words) in head(story) {
-        out.push_str(&format!("  {name:<10}  {words}\n"));
+        out.push_str(&format!("  {name:<9}  {words}\n"));
     }
     if only.is_none() {
-        for (name, source) in decided(story) {
-            out.push_str(&format!("  {:<10}  {}\n", name, named(source)));
-        }
+        out.push_str(&values(story, paint));
     }
-    if !story.unknown.is_empty() {
-        out.push_str(&format!("  not told apart: {}\n", story.unknown.join(", ")));
+    for key in story.unknown.iter().take(UNKNOWN) {
+        out.push_str(&format!("  not told apart: what {key} does, for the module takes no other value\n"));
+    }
+    if let Some(more @ 1..) = story.unknown.len().checked_sub(UNKNOWN) {
+        out.push_str(&format!("  not told apart: {}\n", text::count(more, "other value")));
     }
     if story.provisional {
         out.push_str("  provisional: the node was never probed, no OS layer is read\n");
     }
-    let Some(lines) = &story.lines else {
-        if !story.origin.lines.is_empty() {
-            out.push_str(&paint.quiet("  its content is not shown\n"));
-        }
-        return out;
-    };
+    match &story.lines {
+        Some(lines) => out.push_str(&content(story, lines, only, columns, paint)),
+        None if !story.origin.lines.is_empty() => out.push_str(&paint.quiet("  its content is not shown\n")),
+        None => {}
+    }
+    out
+}
+
+/// The lines of the content, each with what made it, and below it the values that it shows or is there by.
+fn content(story: &Story, lines: &[String], only: Option<usize>, columns: Option<usize>, paint: Paint) -> String {
+    let mut out = "\n".to_owned();
     let places: Vec<String> = (0..lines.len()).map(|at| from(story, at)).collect();
-    let (first, second) = (lines.len().to_string().len(), places.iter().map(|p| text::width(p)).max().unwrap_or(0));
-    out.push('\n');
-    for (at, (line, place)) in
-        lines.iter().zip(&places).enumerate().filter(|(at, _)| only.is_none_or(|only| only == *at))
-    {
-        let gap = " ".repeat(second.saturating_sub(text::width(place)));
-        let head = format!("  {:>first$}  {}{gap}  ", at + 1, paint.quiet(place));
-        let used = first + second + 6;
+    let first = lines.len().to_string().len();
+    let second = places.iter().map(|place| text::width(place)).max().unwrap_or(0);
+    let shown = lines.iter().zip(&places).enumerate();
+    for (at, (line, place)) in shown.filter(|(at, _)| only.is_none_or(|only| only == *at)) {
+        let mut head = format!("  {:>first$}  ", at + 1);
+        if second > 0 {
+            let gap = " ".repeat(second.saturating_sub(text::width(place)) + 2);
+            head.push_str(&format!("{}{gap}", paint.quiet(place)));
+        }
+        let room = |columns: usize| columns.saturating_sub(text::width(&head)).max(20);
         let line = text::clean(line);
-        let line =
-            columns.map_or_else(|| line.clone(), |columns| text::cut(&line, columns.saturating_sub(used).max(20)));
+        let line = columns.map_or_else(|| line.clone(), |columns| text::cut(&line, room(columns)));
         out.push_str(format!("{head}{line}").trim_end());
         out.push('\n');
         for (source, effect) in story.at_line(at) {
-            let words = match effect {
-                Effect::Text => named(source),
-                Effect::Presence => format!("there by {}", named(source)),
+            let because = match effect {
+                Effect::Text => "",
+                Effect::Presence => "there because ",
+                Effect::Perhaps => "this or a line like it, there because ",
             };
-            out.push_str(&format!("{}{}\n", " ".repeat(first + 6), paint.run(&words)));
+            out.push_str(&format!("{}{}\n", " ".repeat(first + 6), paint.run(&format!("{because}{}", named(source)))));
         }
     }
     out
@@ -63,45 +74,58 @@ fn head(story: &Story) -> Vec<(&'static str, String)> {
     for (module, place) in &story.also {
         rows.push(("also by", format!("{module}{}", place.map(|at| format!("  {at}")).unwrap_or_default())));
     }
-    let mut steps = story.origin.steps.iter().peekable();
-    while let Some(step) = steps.next() {
-        match (rows.iter().any(|(name, _)| *name == "made at"), steps.peek()) {
-            (false, _) => rows.push(("made at", step.place.to_string())),
-            (true, _) => rows.push(("called at", format!("{}  {}()", step.place, step.function))),
-        }
-    }
+    let mut steps = story.origin.steps.iter();
+    rows.extend(steps.next().map(|step| ("made at", step.place.to_string())));
+    rows.extend(steps.map(|step| ("called at", format!("{}  {}()", step.place, step.function))));
     match &story.origin.way {
         Some(Way::Template(path)) => rows.push(("template", path.display().to_string())),
         Some(Way::File(path)) => rows.push(("file", path.display().to_string())),
         Some(Way::Code) => rows.push(("content", "put together by the code".to_owned())),
         None => {}
     }
-    let wanted = story.wanted.as_map().into_iter().flatten();
-    let wanted = wanted.map(|(name, value)| format!("{name} {}", short(value))).collect::<Vec<_>>().join(", ");
-    rows.push(("wanted", text::clean(&wanted)));
-    rows
-}
-
-/// What decides whether the resource is there and what its attributes are.
-fn decided(story: &Story) -> Vec<(String, &Source)> {
-    let mut rows = Vec::new();
-    for source in &story.values {
-        if source.influence.existence {
-            rows.push(("there by".to_owned(), source));
-        }
-        rows.extend(source.influence.attributes.iter().map(|name| (format!("{name} by"), source)));
-        // A content that is not shown line by line.
-        if story.lines.is_none() && !source.influence.lines.is_empty() {
-            rows.push(("content by".to_owned(), source));
+    for (name, value) in story.wanted.as_map().into_iter().flatten() {
+        let is_name = value.as_str().is_some_and(|value| story.resource.ends_with(&format!(" {value}")));
+        if !is_name {
+            let heading = if rows.iter().any(|(name, _)| *name == "wanted") { "" } else { "wanted" };
+            rows.push((heading, format!("{name} {}", short(value))));
         }
     }
     rows
 }
 
+/// The values that decide something beside the lines that are shown.
+fn values(story: &Story, paint: Paint) -> String {
+    let mut out = String::new();
+    for source in &story.values {
+        let influence = &source.influence;
+        let mut what: Vec<&str> = influence.attributes.iter().map(String::as_str).collect();
+        if influence.existence {
+            what.insert(0, "whether it is there");
+        }
+        if story.lines.is_none() && !influence.lines.is_empty() {
+            what.push("its content");
+        }
+        if !what.is_empty() {
+            let heading = if out.is_empty() { "values" } else { "" };
+            let words = paint.run(&named(source));
+            out.push_str(&format!("  {heading:<9}  {words}\n{}decides {}\n", " ".repeat(15), what.join(", ")));
+        }
+    }
+    if story.values.is_empty() && story.unknown.is_empty() && story.lines.is_none() {
+        out.push_str("  values     none: the code alone says it\n");
+    }
+    out
+}
+
 /// `nginx.workers = 4  data/roles/web.yaml:7:12`
 fn named(source: &Source) -> String {
     let place = match (source.from, source.place) {
-        (From::Node, _) => "  told by the node".to_owned(),
+        (From::Node, _) => match source.key.as_str() {
+            "suil.node" => "  the node's name".to_owned(),
+            "suil.role" => "  the node's role".to_owned(),
+            "suil.ssh_user" => "  no layer names one".to_owned(),
+            _ => "  as probed".to_owned(),
+        },
         (From::Data, Some(at)) => format!("  {at}"),
         (From::Default, Some(at)) => format!("  {at} default"),
         (From::Data | From::Default, None) => "  default".to_owned(),
@@ -111,6 +135,10 @@ fn named(source: &Source) -> String {
 
 fn short(value: &Plain) -> String {
     let text = match value {
+        Plain::Str(text) if text.len() == 71 && text.starts_with("sha256:") => text.chars().take(19).collect(),
+        Plain::Str(text) if text.len() == 64 && text.bytes().all(|b| b.is_ascii_hexdigit()) => {
+            text.chars().take(12).collect()
+        }
         Plain::Str(text) if !text.is_empty() => text.clone(),
         Plain::Null => "nothing".to_owned(),
         value => value.to_json_line(),

@@ -60,6 +60,28 @@ pub fn count(n: usize, one: &str) -> String {
     }
 }
 
+/// How long ago something was, in the largest unit that still says enough: `now`, `5 min`, `3 h`, `12 days`. What a
+/// clock that runs ahead wrote is `now`.
+pub fn age(seconds: i64) -> String {
+    match seconds {
+        ..120 => "now".to_owned(),
+        120..3600 => format!("{} min", seconds / 60),
+        3600..172_800 => format!("{} h", seconds / 3600),
+        _ => format!("{} days", seconds / 86_400),
+    }
+}
+
+/// How long something took: `0.4 s`, `12 s`, `3 min 5 s`, `1 h 4 min`.
+pub fn took(seconds: f64) -> String {
+    let whole = seconds.round() as u64;
+    match whole {
+        _ if seconds < 9.95 => format!("{:.1} s", seconds.max(0.0)),
+        ..60 => format!("{whole} s"),
+        60..3600 => format!("{} min {} s", whole / 60, whole % 60),
+        _ => format!("{} h {} min", whole / 3600, whole % 3600 / 60),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -75,6 +97,14 @@ mod tests {
         assert_eq!(cut("abcdef", 4), "abc…");
         assert_eq!(cut("日本語", 4), "日…");
         assert_eq!(cut("abcd", 4), "abcd");
+    }
+
+    #[test]
+    fn ages_and_durations_are_in_words() {
+        let ages = [-5, 119, 120, 3599, 3600, 172_799, 172_800, 864_000].map(age);
+        assert_eq!(ages, ["now", "now", "2 min", "59 min", "1 h", "47 h", "2 days", "10 days"]);
+        let spans = [0.04, 9.94, 9.96, 59.4, 61.0, 3840.0].map(took);
+        assert_eq!(spans, ["0.0 s", "9.9 s", "10 s", "59 s", "1 min 1 s", "1 h 4 min"]);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Shows what a run tells while it goes on.
 
-use super::{Ending, Progress};
+use super::{Ending, Progress, text};
 use crate::run::{Event, Outcome, Watch};
 use std::sync::{Mutex, PoisonError};
 
@@ -51,10 +51,21 @@ impl Watch for Screen {
             }
             Event::Ended { .. } | Event::Applying { .. } => {}
             Event::Batch { batch, of, begins, .. } => {
-                if *begins && *of > 1 {
+                if *begins {
                     progress.title(&format!("applying batch {batch} of {of}"));
                 }
             }
+            Event::Hook { hook, batch, of, ended, .. } => match ended {
+                None => progress.title(&format!("{hook} of batch {batch} of {of}")),
+                Some((_, _, output)) => {
+                    let lines = output.lines().filter(|line| !line.trim().is_empty());
+                    let lines = lines.map(|line| format!("{hook} {batch}/{of}: {}\n", text::clean(line)));
+                    let said: String = lines.collect();
+                    if !said.is_empty() {
+                        progress.say(&said);
+                    }
+                }
+            },
             Event::Finished { node, outcome } => progress.finished(node, ending(outcome)),
         }
     }

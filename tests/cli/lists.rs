@@ -18,7 +18,11 @@ pub fn reef() -> Room {
 
 #[test]
 fn nodes_show_what_was_probed() {
-    let want = "NODE     ROLE  SYSTEM\nkelp-01  reef  debian 12\nkelp-02  reef  not probed\n";
+    let want = "\
+NODE     ROLE  SYSTEM      FACTS
+kelp-01  reef  debian 12   never
+kelp-02  reef  not probed  never
+";
     reef().run(&["nodes"]).is(0, want, "");
 }
 
@@ -49,6 +53,7 @@ fn every_list_has_a_form_for_programs() {
       "family": "debian",
       "release": 12,
       "provisional": false,
+      "facts": null,
       "file": "data/nodes/kelp-01.yaml"
     },
     {
@@ -57,6 +62,7 @@ fn every_list_has_a_form_for_programs() {
       "family": null,
       "release": null,
       "provisional": true,
+      "facts": null,
       "file": "data/nodes/kelp-02.yaml"
     }
   ],

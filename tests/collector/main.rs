@@ -5,6 +5,7 @@
 mod actions;
 mod guard;
 mod offered;
+mod owed;
 mod paths;
 mod resources;
 mod shells;

@@ -5,13 +5,13 @@ use serde_json::Value;
 
 const NODES: [&str; 4] = ["debian1", "debian2", "debian3", "redhat1"];
 
-const CONFIG: &str = r#"Config = schema(
+pub const CONFIG: &str = r#"Config = schema(
     greeting = t.string(default = "hello", doc = "what stands in the file"),
     size = t.int(default = 64),
 )
 "#;
 
-const MAIN: &str = r#"
+pub const MAIN: &str = r#"
 def resources(config):
     folder = directory("/etc/e2e", mode = "0750")
     conf = file("/etc/e2e/svc.conf", content = "greeting = %s\nsize = %d\n" % (config.greeting, config.size), mode = "0640")
@@ -45,7 +45,7 @@ fn workspace() -> Workspace {
 }
 
 /// Puts a node back to before the first apply.
-fn reset(node: &str) {
+pub fn reset(node: &str) {
     on(
         node,
         "systemctl disable --now fleet-svc >/dev/null 2>&1; \
@@ -57,7 +57,7 @@ fn reset(node: &str) {
 }
 
 /// `node: title` of each operation, from a plan or from the events of a run.
-fn planned(plan: &str) -> Vec<String> {
+pub fn planned(plan: &str) -> Vec<String> {
     let plan: Value = serde_json::from_str(plan).expect("a plan");
     let nodes = plan["nodes"].as_array().expect("nodes").iter();
     let mut all: Vec<String> = nodes
@@ -70,7 +70,7 @@ fn planned(plan: &str) -> Vec<String> {
     all
 }
 
-fn performed(events: &str) -> Vec<String> {
+pub fn performed(events: &str) -> Vec<String> {
     let mut all: Vec<String> = events
         .lines()
         .map(|line| serde_json::from_str::<Value>(line).expect("an event"))

@@ -12,6 +12,8 @@ mod faults;
 mod fleet;
 mod large;
 mod lock;
+mod plan;
+mod rolling;
 mod scenario_link;
 mod scenario_login;
 mod scenario_package;

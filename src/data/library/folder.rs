@@ -1,8 +1,8 @@
-//! The files of one module, on disk or in the binary.
+//! The files of one module, in the tree of the workspace or in the binary.
 
 use super::{Origin, stock};
-use crate::base::{Problem, Result, file};
-use std::fs;
+use crate::base::{Problem, Result};
+use crate::data::Tree;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
@@ -11,8 +11,8 @@ use std::sync::Arc;
 pub struct ModuleDir {
     pub name: String,
     pub origin: Origin,
-    /// The real folder; `None` for a stock module.
-    pub(super) folder: Option<PathBuf>,
+    /// Where its folder is; `None` for a stock module.
+    pub(super) tree: Option<Arc<dyn Tree>>,
 }
 
 impl ModuleDir {
@@ -21,11 +21,11 @@ impl ModuleDir {
     /// # Errors
     /// A file that is there and cannot be read.
     pub fn read(&self, rel: &str) -> Result<Option<Arc<[u8]>>, Problem> {
-        let Some(folder) = &self.folder else {
+        let Some(tree) = &self.tree else {
             return Ok(stock::read(&self.name, rel));
         };
-        let Some(path) = inside(folder, rel) else { return Ok(None) };
-        match file::read(&path) {
+        let Some(path) = self.inside(rel) else { return Ok(None) };
+        match tree.read(&path) {
             Ok(bytes) => Ok(Some(bytes.into())),
             Err(error) if missing(&error) => Ok(None),
             Err(error) => Err(Problem::io("read", &self.shown(rel), &error)),
@@ -49,11 +49,11 @@ impl ModuleDir {
     }
 
     fn children(&self, dir: &str, folders: bool) -> Result<Vec<String>, Problem> {
-        let Some(folder) = &self.folder else {
+        let Some(tree) = &self.tree else {
             return Ok(stock::children(&self.name, dir, folders));
         };
-        let Some(path) = inside(folder, dir) else { return Ok(Vec::new()) };
-        let found = entries(&path)?.unwrap_or_default();
+        let Some(path) = self.inside(dir) else { return Ok(Vec::new()) };
+        let found = entries(&**tree, &path)?.unwrap_or_default();
         Ok(found.into_iter().filter(|(_, is_folder)| *is_folder == folders).map(|(name, _)| name).collect())
     }
 
@@ -83,30 +83,38 @@ impl ModuleDir {
 
     /// True where the module has a file of this path.
     pub fn has(&self, rel: &str) -> bool {
-        match &self.folder {
+        match &self.tree {
             None => stock::has(&self.name, rel),
-            Some(folder) => inside(folder, rel).is_some_and(|path| path.is_file()),
+            Some(tree) => self.inside(rel).is_some_and(|path| tree.is_file(&path)),
         }
     }
 
     /// The path as a person would type it; a stock module's starts with `stock:`.
     pub fn shown(&self, rel: &str) -> PathBuf {
-        match self.origin {
-            Origin::Stock => PathBuf::from(format!("stock:{}/{rel}", self.name)),
-            _ => Path::new("modules").join(&self.name).join(rel),
+        match (&self.origin, &self.tree) {
+            (Origin::Stock, _) | (_, None) => PathBuf::from(format!("stock:{}/{rel}", self.name)),
+            (_, Some(tree)) => tree.shown(&self.path(rel)),
         }
     }
 
-    /// The path on this machine, for files that are too big to hold; `None` for a stock module.
-    pub fn real_path(&self, rel: &str) -> Option<PathBuf> {
-        self.folder.as_deref().and_then(|folder| inside(folder, rel))
+    /// The path in the workspace, which is the same in every revision; a stock module's starts with `stock:`.
+    pub fn path(&self, rel: &str) -> String {
+        match self.origin {
+            Origin::Stock => format!("stock:{}/{rel}", self.name),
+            _ => format!("modules/{}/{rel}", self.name),
+        }
     }
-}
 
-/// Joins, unless `rel` is absolute or climbs.
-fn inside(folder: &Path, rel: &str) -> Option<PathBuf> {
-    let plain = Path::new(rel).components().all(|c| matches!(c, Component::Normal(_) | Component::CurDir));
-    plain.then(|| folder.join(rel))
+    /// The path on this machine, for files that are too big to hold; `None` for one that is not on the disk.
+    pub fn real_path(&self, rel: &str) -> Option<PathBuf> {
+        self.tree.as_ref()?.real_path(&self.inside(rel)?)
+    }
+
+    /// The path in the tree, unless `rel` is absolute or climbs.
+    fn inside(&self, rel: &str) -> Option<String> {
+        let plain = Path::new(rel).components().all(|c| matches!(c, Component::Normal(_) | Component::CurDir));
+        plain.then(|| self.path(rel))
+    }
 }
 
 fn missing(error: &std::io::Error) -> bool {
@@ -115,20 +123,10 @@ fn missing(error: &std::io::Error) -> bool {
 }
 
 /// The names in a folder, sorted by bytes, and whether each is a folder; `None` where there is no such folder.
-/// A name that is no UTF-8 is left out: no data file can name it.
-pub fn entries(path: &Path) -> Result<Option<Vec<(String, bool)>>, Problem> {
-    let read = match fs::read_dir(path) {
-        Ok(read) => read,
-        Err(error) if missing(&error) => return Ok(None),
-        Err(error) => return Err(Problem::io("read the folder", path, &error)),
-    };
-    let mut found = Vec::new();
-    for entry in read {
-        let entry = entry.map_err(|error| Problem::io("read the folder", path, &error))?;
-        if let Ok(name) = entry.file_name().into_string() {
-            found.push((name, entry.path().is_dir()));
-        }
+pub fn entries(tree: &dyn Tree, path: &str) -> Result<Option<Vec<(String, bool)>>, Problem> {
+    match tree.entries(path) {
+        Ok(found) => Ok(Some(found)),
+        Err(error) if missing(&error) => Ok(None),
+        Err(error) => Err(Problem::io("read the folder", &tree.shown(path), &error)),
     }
-    found.sort();
-    Ok(Some(found))
 }

@@ -1,9 +1,8 @@
 //! `modules.yaml`: which modules a workspace uses, and where they come from.
 
-use crate::base::{FileId, Place, Problem, Problems, Result, file, nearest::nearest};
-use crate::data::{Kind, Value, load};
+use crate::base::{FileId, Place, Problem, Problems, Result, nearest::nearest};
+use crate::data::{Kind, Tree, Value, load};
 use std::collections::BTreeMap;
-use std::path::Path;
 
 const FILE: &str = "modules.yaml";
 const EXAMPLE: &str = "expected entries such as `- {repo: local, modules: [nginx]}`";
@@ -23,18 +22,19 @@ pub struct Declared {
 }
 
 impl Manifest {
-    /// Reads the manifest of the workspace at `root`; `None` where it has none.
+    /// Reads the manifest of a workspace; `None` where it has none.
     ///
     /// # Errors
     /// All that is wrong in it.
-    pub fn read(root: &Path) -> Result<Option<Manifest>> {
-        let bytes = match file::read(&root.join(FILE)) {
+    pub fn read(tree: &dyn Tree) -> Result<Option<Manifest>> {
+        let shown = tree.shown(FILE);
+        let bytes = match tree.read(FILE) {
             Ok(bytes) => bytes,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
-            Err(error) => return Err(Problem::io("read", Path::new(FILE), &error).into()),
+            Err(error) => return Err(Problem::io("read", &shown, &error).into()),
         };
-        let Some(file) = load(Path::new(FILE), &bytes)?.map(|file| file.settle()).transpose()?.flatten() else {
-            let place = Place::start(FileId::new(FILE, String::from_utf8_lossy(&bytes).into_owned()));
+        let Some(file) = load(&shown, &bytes)?.map(|file| file.settle()).transpose()?.flatten() else {
+            let place = Place::start(FileId::new(shown, String::from_utf8_lossy(&bytes).into_owned()));
             return Err(no_repos(place).into());
         };
         let mut manifest = Manifest { modules: BTreeMap::new(), place: file.place };

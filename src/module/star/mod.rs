@@ -26,7 +26,7 @@ pub(super) use call::{Answer, Called, Wanted, call};
 pub(super) use compile::{Program, compile, safe};
 pub(super) use error::Texts;
 pub(super) use namespace::Namespace;
-pub(super) use story::{Call, Made, Rendered};
+pub(super) use story::{Call, Made, Rendered, Story};
 pub(super) use value::to_plain;
 
 pub use deploy::Queued;

@@ -9,7 +9,7 @@ use super::{Code, Node, Part, Saved, Step};
 use crate::base::{Place, Problem, Problems, problem::Kind};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Finds the place of a value as it is now: node, module, path.
+/// Finds the place of a value as it is now: node, module or `deployment`, path.
 pub type Places<'a> = dyn Fn(&str, &str, &[String]) -> Option<Place> + 'a;
 
 /// One input that is not what it was.
@@ -46,7 +46,7 @@ pub fn before(saved: &Saved, now: &[Node], code: &BTreeMap<String, Code>, places
     }
     moved.extend(modules(saved, code));
     for (was, is) in pairs(saved, now) {
-        moved.extend(connection(was, is));
+        moved.extend(connection(was, is, places));
         if !is.modules.is_empty() || was.modules.is_empty() {
             moved.extend(lists(was, is));
             values.extend(was.modules.iter().flat_map(|part| config(was, is, &part.name, places)));
@@ -131,14 +131,16 @@ fn modules(saved: &Saved, now: &BTreeMap<String, Code>) -> Vec<Moved> {
 }
 
 /// Where the node is and as whom it is entered.
-fn connection(was: &Node, is: &Node) -> Vec<Moved> {
+fn connection(was: &Node, is: &Node, places: &Places<'_>) -> Vec<Moved> {
     let keys: BTreeSet<&String> = was.connection.keys().chain(is.connection.keys()).collect();
     let differ = keys.into_iter().filter(|key| was.connection.get(*key) != is.connection.get(*key));
     let shown = |node: &Node, key: &String| node.connection.get(key).map_or("not set".to_owned(), |v| format!("`{v}`"));
     differ
         .map(|key| {
             let (name, now, then) = (&is.name, shown(is, key), shown(was, key));
-            Moved::new(format!("node `{name}` is reached otherwise: `{key}` is {now}, and was {then}"))
+            let place = places(name, "deployment", std::slice::from_ref(key));
+            let what = format!("node `{name}` is reached otherwise: `{key}` is {now}, and was {then} when planned");
+            Moved { place, ..Moved::new(what) }
         })
         .collect()
 }
@@ -303,7 +305,11 @@ fn told(moved: Vec<Moved>) -> Problems {
             let mut problem = Problem::new(one.what).kind(Kind::Refused);
             problem.place = one.place;
             let nodes: Vec<String> = nodes.into_iter().map(|node| format!("`{node}`")).collect();
-            let on = (!nodes.is_empty()).then(|| format!("on node {}", listed(&nodes)));
+            let on = match nodes.as_slice() {
+                [] => None,
+                [node] => Some(format!("on node {node}")),
+                many => Some(format!("on nodes {}", listed(many))),
+            };
             one.note.into_iter().chain(on).fold(problem, Problem::note)
         })
         .collect();

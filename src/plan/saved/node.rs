@@ -4,7 +4,7 @@ use super::{Step, seal, short};
 use crate::base::{Mask, Plain};
 use crate::catalogue::Entry;
 use crate::plan::intent::Part as IntentPart;
-use crate::plan::{Collected, Force, Intent, NodePlan, Past};
+use crate::plan::{Collected, Force, Intent, NodePlan, Operation, Past};
 use crate::resource::{Answer, Facts, Resource};
 use std::collections::BTreeMap;
 
@@ -86,7 +86,14 @@ impl Node {
                 node.facts.insert(mask.apply(&resource.id().0), answers(&**resource, asked.facts));
             }
         }
-        node.operations = asked.plan.operations.iter().map(|operation| Step::of(operation, mask)).collect();
+        let resources = view.intent.parts.iter().flat_map(|part| &part.resources);
+        let contents: BTreeMap<String, String> =
+            resources.filter_map(|resource| Some((resource.id().0, content(&**resource, asked.facts)?))).collect();
+        let step = |operation: &Operation| {
+            let replaces = operation.resource.split(", ").filter_map(|id| contents.get(id)).map(Plain::from);
+            Step::of(operation, replaces.collect(), mask)
+        };
+        node.operations = asked.plan.operations.iter().map(step).collect();
         node
     }
 
@@ -152,13 +159,17 @@ fn digests(facts: &Plain) -> BTreeMap<String, String> {
     entries.map(|(key, value)| (key.clone(), seal(value).chars().take(16).collect())).collect()
 }
 
+/// What was answered, not what was asked: a question may hold the wanted state, as that about a file does.
 fn answers(resource: &dyn Resource, facts: &Facts) -> String {
     let mut text = Vec::new();
     for request in resource.requests() {
-        text.extend(format!("{} {:?}\n", request.kind, request.args).into_bytes());
+        let about = request.args.first().map(String::as_str).unwrap_or_default();
+        text.extend(format!("{} {about:?}\n", request.kind).into_bytes());
         match facts.get(&request) {
             Some(Answer::Known(fields)) => {
-                for (name, value) in &fields.0 {
+                // The content comes only where it is not the wanted one; its digest says as much.
+                let told = |name: &str| name != "content" || fields.bytes("sha256").is_none();
+                for (name, value) in fields.0.iter().filter(|(name, _)| told(name)) {
                     text.extend(format!("{name} {}\n", value.len()).into_bytes());
                     text.extend(value);
                 }
@@ -168,6 +179,14 @@ fn answers(resource: &dyn Resource, facts: &Facts) -> String {
         }
     }
     short(&text)
+}
+
+/// The digest of the content that a path has now.
+fn content(resource: &dyn Resource, facts: &Facts) -> Option<String> {
+    let requests = resource.requests();
+    let own =
+        requests.iter().find(|r| r.kind == "path" && r.args.first().is_some_and(|path| path == resource.name()))?;
+    facts.known(own).ok()?.text("sha256")
 }
 
 /// Empty where nothing was left, which is the rule.

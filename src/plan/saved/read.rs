@@ -26,12 +26,9 @@ impl Saved {
         }
         let here = At { path, trail: String::new(), value: &document };
         let saved = saved(&here).map_err(|problem| Problems::from(problem.kind(Kind::Refused).help(AGAIN)))?;
-        let mut bare = document.clone();
-        if let Plain::Map(map) = &mut bare {
-            map.shift_remove("sha256");
-        }
-        let sha256 = seal(&bare);
-        if document.get("sha256").and_then(Plain::as_str) != Some(&sha256) {
+        let sha256 = seal(&without_digest(&document));
+        let sealed = document.get("sha256").and_then(Plain::as_str) == Some(&sha256);
+        if !sealed || saved.nodes.iter().flat_map(|node| &node.operations).any(|step| !step.is_whole()) {
             return Err(edited(path, &saved));
         }
         Ok((saved, sha256))
@@ -43,13 +40,21 @@ pub const OWN: &str = env!("CARGO_PKG_VERSION");
 
 const AGAIN: &str = "make a new one with `suil plan --out FILE`";
 
+fn without_digest(value: &Plain) -> Plain {
+    let mut bare = value.clone();
+    if let Plain::Map(map) = &mut bare {
+        map.shift_remove("sha256");
+    }
+    bare
+}
+
 /// What was changed after the plan was written, as far as it can be told.
 fn edited(path: &str, saved: &Saved) -> Problems {
     let mut problems: Problems = Vec::new();
     for node in &saved.nodes {
         let wrong = |(at, step): (usize, &Step)| {
             let (id, title, name) = (at + 1, &step.title, &node.name);
-            (seal(&step.fields) != step.sha256).then(|| {
+            (!step.is_whole()).then(|| {
                 Problem::new(format!("`{path}`: operation {id} of node `{name}`, `{title}`, was changed by hand"))
             })
         };
@@ -150,15 +155,11 @@ fn part(here: &At<'_>) -> Result<Part, Problem> {
 }
 
 fn step(here: &At<'_>) -> Result<Step, Problem> {
-    let mut fields = here.value.clone();
-    if let Plain::Map(map) = &mut fields {
-        map.shift_remove("sha256");
-    }
     Ok(Step {
         module: here.key("module")?.text()?,
         resource: here.key("resource")?.text()?,
         title: here.key("title")?.text()?,
         sha256: here.key("sha256")?.text()?,
-        fields,
+        fields: without_digest(here.value),
     })
 }

@@ -1,16 +1,20 @@
 //! A plan as people read it: per node its operations with their diffs. Nodes with equal plans stand together, so
 //! that fifty of them can be read.
 
-mod content;
+pub(super) mod content;
+mod roll;
 
 use super::Paint;
 use super::text::{self, count};
 use crate::base::Mask;
 use crate::plan::{NodePlan, Operation, Plan};
 use crate::resource::{Attribute, Verb};
+use std::collections::HashMap;
 
 /// How many names a heading lists before it only counts.
 const NAMES: usize = 60;
+/// How many batches a screen shows.
+const BATCHES: usize = 40;
 /// Headings are broken before this column.
 const WIDTH: usize = 78;
 
@@ -38,6 +42,7 @@ fn render_in(lines: usize, plan: &Plan, mask: &Mask, paint: Paint) -> String {
             out.push('\n');
         }
     }
+    out.push_str(&roll::render(if lines == usize::MAX { lines } else { BATCHES }, plan, mask, paint));
     out.push_str(&format!("{}\n", summary(plan)));
     out
 }
@@ -94,8 +99,8 @@ fn operations(plan: &Plan) -> impl Iterator<Item = &Operation> {
     plan.nodes.iter().flat_map(|node| &node.operations)
 }
 
-/// `<lead>a, b, c (3 nodes)`, broken between names.
-fn wrapped(lead: &str, nodes: &[&str], paint: Paint) -> String {
+/// Renders `<lead>a, b, c (3 nodes)`, broken between names.
+pub fn wrapped(lead: &str, nodes: &[&str], paint: Paint) -> String {
     let mut words: Vec<String> = nodes.iter().take(NAMES).map(|name| format!("{},", text::clean(name))).collect();
     if let Some(last) = words.last_mut() {
         last.pop();
@@ -135,7 +140,22 @@ fn one(lines: usize, op: &Operation, mask: &Mask, paint: Paint) -> String {
         Some((kind, name)) if op.title.contains(name) => kind.to_owned(),
         _ => show(&op.resource),
     };
-    let mut out = format!("  {head}  {}\n", paint.quiet(&format!("· {} · {resource}", op.module)));
+    let head = format!("  {head}  {}\n", paint.quiet(&format!("· {} · {resource}", op.module)));
+    head + &below(lines, op, mask, paint)
+}
+
+/// Renders what stands below the line of each operation, by node and number, with at most so many lines of each content.
+pub fn details(lines: usize, plan: &Plan, mask: &Mask) -> Details {
+    let all = plan.nodes.iter().flat_map(|node| node.operations.iter().map(move |op| (node, op)));
+    all.map(|(node, op)| ((node.node.clone(), op.id), below(lines, op, mask, Paint::OFF))).collect()
+}
+
+/// What stands below the line of an operation: by node and number of the operation.
+pub type Details = HashMap<(String, usize), String>;
+
+fn below(lines: usize, op: &Operation, mask: &Mask, paint: Paint) -> String {
+    let show = |text: &str| text::clean(&mask.apply(text));
+    let mut out = String::new();
     let names = op.diff.attributes.iter().map(|a| text::width(&a.name)).max().unwrap_or(0);
     for attribute in &op.diff.attributes {
         out.push_str(&values(attribute, names, mask, paint));
@@ -162,7 +182,7 @@ fn one(lines: usize, op: &Operation, mask: &Mask, paint: Paint) -> String {
 }
 
 /// `mode  0600 → 0644`.
-fn values(attribute: &Attribute, names: usize, mask: &Mask, paint: Paint) -> String {
+pub(super) fn values(attribute: &Attribute, names: usize, mask: &Mask, paint: Paint) -> String {
     let show = |text: &str| text::clean(&mask.apply(text));
     let name = show(&attribute.name);
     let gap = " ".repeat(names.saturating_sub(text::width(&name)) + 2);

@@ -1,0 +1,231 @@
+//! A workspace in a revision, read from git's object store by the program `git`: whatever that store is (packed,
+//! shared, partial, sha256), `git` knows how to read it. The working tree and the index are never touched.
+//!
+//! This is the one place outside `node` where a process starts: an answer that comes from the data alone must not need
+//! a connection, and a second reader of git's formats would be wrong where `git` is right. The programs get no terminal,
+//! no prompt and no stdin but ours, take no lock, and what a person typed is never read as an option.
+
+mod objects;
+mod paths;
+
+use super::Tree;
+use crate::base::{Problem, nearest::nearest};
+use objects::Objects;
+use paths::{Paths, Thing};
+use std::fmt;
+use std::io::{Error, ErrorKind, Result as Read};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::{Mutex, PoisonError};
+
+/// The repository that a workspace lies in.
+#[derive(Clone, Debug)]
+pub struct Repository {
+    root: PathBuf,
+    /// The folder of the workspace in the repository, with a slash behind it; empty for the top.
+    prefix: String,
+    /// False where only what the environment names as the repository is one.
+    discovered: bool,
+}
+
+/// The files of a workspace in one revision.
+pub struct Revision {
+    name: String,
+    commit: String,
+    paths: Paths,
+    objects: Mutex<Objects>,
+}
+
+impl Repository {
+    /// Finds the repository of the workspace at `root`.
+    ///
+    /// # Errors
+    /// It lies in none, or there is no `git`.
+    pub fn find(root: &Path) -> Result<Repository, Problem> {
+        let mut found = Repository { root: root.to_owned(), prefix: String::new(), discovered: true };
+        // A hook of another repository, or of this one, names a repository in the environment. The workspace's own comes
+        // first; one that is kept apart from its files is only named there.
+        let mut asked = found.ask(&["rev-parse", "--show-prefix"])?;
+        if asked.is_err() {
+            found.discovered = false;
+            let again = found.ask(&["rev-parse", "--show-prefix"])?;
+            asked = asked.or(again);
+        }
+        match asked {
+            Ok(prefix) => {
+                found.prefix = text(prefix).trim_end_matches('\n').to_owned();
+                Ok(found)
+            }
+            Err(words) if words.contains("not a git repository") => {
+                Err(Problem::new("the workspace is in no git repository, so it has no revisions")
+                    .help("`git init` makes one"))
+            }
+            Err(words) => Err(said("cannot look for the git repository of the workspace", &words)),
+        }
+    }
+
+    /// Opens a revision, by any name that git knows it by. `A...B` is where the histories of the two part, `B` being
+    /// `HEAD` where it is left out.
+    ///
+    /// # Errors
+    /// It names no commit, or the workspace is not in it.
+    pub fn revision(&self, name: &str) -> Result<Revision, Problem> {
+        let Some((one, other)) = name.split_once("...") else { return self.open(name, self.commit(name)?) };
+        let other = if other.is_empty() { "HEAD" } else { other };
+        let (a, b) = (self.commit(one)?, self.commit(other)?);
+        let base = self.ask(&["merge-base", &a, &b])?.map(text);
+        let base = base.map_err(|_| Problem::new(format!("`{one}` and `{other}` have no commit in common")))?;
+        let base = base.trim();
+        self.open(base.get(..12).unwrap_or(base), base.to_owned())
+    }
+
+    fn open(&self, name: &str, commit: String) -> Result<Revision, Problem> {
+        let tree = match self.prefix.trim_end_matches('/') {
+            "" => format!("{commit}^{{tree}}"),
+            prefix => format!("{commit}:{prefix}"),
+        };
+        let listed = self.ask(&["ls-tree", "-r", "-z", "--full-tree", &tree])?;
+        let listed = listed.map_err(|words| {
+            let problem = Problem::new(format!("`{name}` has no folder `{}`", self.prefix.trim_end_matches('/')));
+            problem.note(format!("git says: {words}")).help("the workspace is younger than this revision")
+        })?;
+        let mut objects = Objects::new(self.command(&["cat-file", "--batch"]));
+        let paths = Paths::read(&listed, &mut |id| objects.get(id))
+            .map_err(|error| Problem::new(format!("cannot read the files of `{name}`: {error}")))?;
+        Ok(Revision { name: name.to_owned(), commit, paths, objects: Mutex::new(objects) })
+    }
+
+    /// The id of the commit that a revision names.
+    fn commit(&self, name: &str) -> Result<String, Problem> {
+        let parse = |name: &str| -> Result<Result<String, String>, Problem> {
+            let asked = self.ask(&["rev-parse", "--verify", "--quiet", "--end-of-options", name])?;
+            Ok(asked.map(|id| text(id).trim().to_owned()))
+        };
+        let asked = match name.is_empty() || name.starts_with('-') || name.contains('\0') {
+            true => {
+                Err("a revision is a branch, a tag, a commit, or one counted from there, as `HEAD~1` is".to_owned())
+            }
+            // In two steps: what stands behind `:/words` belongs to the words.
+            false => match parse(name)? {
+                Ok(id) => parse(&format!("{id}^{{commit}}"))?,
+                Err(words) => Err(words),
+            },
+        };
+        asked.map_err(|words| self.unknown(name, &words))
+    }
+
+    fn unknown(&self, name: &str, words: &str) -> Problem {
+        let problem = Problem::new(format!("git knows no commit `{name}`"));
+        let problem = match words {
+            "" => problem,
+            words => problem.note(words),
+        };
+        let ask = |args: &[&str]| self.ask(args).ok().and_then(Result::ok).map(text).unwrap_or_default();
+        if ask(&["rev-parse", "--is-shallow-repository"]).trim() == "true" {
+            return problem
+                .note("the repository is a shallow clone: older commits are not here")
+                .help("fetch them: `git fetch --unshallow`");
+        }
+        let names = ask(&["for-each-ref", "--format=%(refname:short)"]);
+        match nearest(name, names.lines().chain(["HEAD"])) {
+            Some(near) if !name.contains(['~', '^', '@', ':']) => problem.help(format!("did you mean `{near}`?")),
+            _ => problem.help("`git log --oneline` lists commits, `git branch --all` lists branches"),
+        }
+    }
+
+    /// What git prints, or what it says instead.
+    ///
+    /// # Errors
+    /// There is no `git`.
+    fn ask(&self, args: &[&str]) -> Result<Result<Vec<u8>, String>, Problem> {
+        let output = self.command(args).stdin(Stdio::null()).output().map_err(|error| match error.kind() {
+            ErrorKind::NotFound => Problem::new("there is no program `git` here").help("install git"),
+            _ => Problem::new(format!("cannot start `git`: {error}")),
+        })?;
+        Ok(match output.status.success() {
+            true => Ok(output.stdout),
+            false => Err(text(output.stderr).trim().trim_start_matches("fatal: ").to_owned()),
+        })
+    }
+
+    #[allow(clippy::disallowed_methods, reason = "the one place outside `node` where a process starts")]
+    fn command(&self, args: &[&str]) -> Command {
+        let mut command = Command::new("git");
+        command.arg("-C").arg(&self.root).args(args);
+        for (name, value) in [
+            ("LC_ALL", "C"),
+            ("GIT_OPTIONAL_LOCKS", "0"),
+            ("GIT_TERMINAL_PROMPT", "0"),
+            // An object of a partial clone may still have to be fetched: without a question, or not at all.
+            ("GIT_ASKPASS", "false"),
+            ("SSH_ASKPASS", "false"),
+            ("SSH_ASKPASS_REQUIRE", "force"),
+        ] {
+            command.env(name, value);
+        }
+        command.env_remove("GIT_PREFIX");
+        if self.discovered {
+            for name in ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR"] {
+                command.env_remove(name);
+            }
+        }
+        command
+    }
+}
+
+fn text(bytes: Vec<u8>) -> String {
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+fn said(what: &str, words: &str) -> Problem {
+    let problem = Problem::new(what);
+    words.lines().fold(problem, |problem, line| problem.note(format!("git says: {line}")))
+}
+
+impl Revision {
+    /// The name that a person typed, or would.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The id of the commit.
+    pub fn commit(&self) -> &str {
+        &self.commit
+    }
+}
+
+impl Tree for Revision {
+    fn read(&self, path: &str) -> Read<Vec<u8>> {
+        match self.paths.get(path)? {
+            Thing::File(id) => self.objects.lock().unwrap_or_else(PoisonError::into_inner).get(id),
+            Thing::Folder(_) => Err(Error::new(ErrorKind::IsADirectory, "it is a folder")),
+            other => Err(other.unreadable()),
+        }
+    }
+
+    fn entries(&self, path: &str) -> Read<Vec<(String, bool)>> {
+        match self.paths.get(path)? {
+            Thing::Folder(_) => Ok(self.paths.entries(path)),
+            Thing::File(_) => Err(Error::new(ErrorKind::NotADirectory, "it is no folder")),
+            other => Err(other.unreadable()),
+        }
+    }
+
+    fn is_file(&self, path: &str) -> bool {
+        matches!(self.paths.get(path), Ok(Thing::File(_)))
+    }
+
+    fn shown(&self, path: &str) -> PathBuf {
+        PathBuf::from(format!("{}:{path}", self.name))
+    }
+
+    fn real_path(&self, _path: &str) -> Option<PathBuf> {
+        None
+    }
+}
+
+impl fmt::Debug for Revision {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Revision({} = {})", self.name, self.commit)
+    }
+}

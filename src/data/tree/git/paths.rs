@@ -1,0 +1,181 @@
+//! The paths of a revision, as `git ls-tree -r -z` lists them, with its links resolved.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::{Error, ErrorKind, Result};
+
+/// A link to a link to a link …: the kernel stops at as many.
+const LINKS: usize = 40;
+
+/// What stands at a path.
+#[derive(Debug)]
+pub enum Thing {
+    /// A file, by the id of its content.
+    File(String),
+    /// A folder, by the names in it.
+    Folder(BTreeSet<String>),
+    /// A link, by its target.
+    Link(String),
+    /// A repository of its own, whose files are not in this store.
+    Submodule,
+}
+
+impl Thing {
+    /// Why nothing can be read here.
+    pub fn unreadable(&self) -> Error {
+        Error::other(match self {
+            Thing::Submodule => "it is a submodule, whose files are in another repository",
+            _ => "it is no file",
+        })
+    }
+}
+
+/// Everything in the tree of a revision, by its path.
+#[derive(Debug)]
+pub struct Paths {
+    things: BTreeMap<String, Thing>,
+}
+
+impl Paths {
+    /// Reads `<mode> <type> <id>\t<path>\0…`. `content` gives the content of an object, for the targets of links.
+    pub fn read(listed: &[u8], content: &mut dyn FnMut(&str) -> Result<Vec<u8>>) -> Result<Paths> {
+        let mut paths = Paths { things: BTreeMap::from([(String::new(), Thing::Folder(BTreeSet::new()))]) };
+        for line in listed.split(|byte| *byte == 0).filter(|line| !line.is_empty()) {
+            // A path that is no UTF-8 cannot be named by any data file.
+            let Ok(line) = std::str::from_utf8(line) else { continue };
+            let odd = || Error::other(format!("git lists `{line}`"));
+            let (head, path) = line.split_once('\t').ok_or_else(odd)?;
+            let words: Vec<&str> = head.split_whitespace().collect();
+            let thing = match words.as_slice() {
+                ["120000", _, id] => match String::from_utf8(content(id)?) {
+                    Ok(target) => Thing::Link(target),
+                    Err(_) => continue,
+                },
+                [_, "blob", id] => Thing::File((*id).to_owned()),
+                [_, "commit", _] => Thing::Submodule,
+                _ => return Err(odd()),
+            };
+            paths.add(path, thing);
+        }
+        Ok(paths)
+    }
+
+    fn add(&mut self, path: &str, thing: Thing) {
+        let mut below = path;
+        self.things.insert(path.to_owned(), thing);
+        loop {
+            let (folder, name) = below.rsplit_once('/').unwrap_or(("", below));
+            let known = self.things.entry(folder.to_owned()).or_insert_with(|| Thing::Folder(BTreeSet::new()));
+            let Thing::Folder(names) = known else { return };
+            if !names.insert(name.to_owned()) || folder.is_empty() {
+                return;
+            }
+            below = folder;
+        }
+    }
+
+    /// What is at `path`, links followed.
+    ///
+    /// # Errors
+    /// Nothing is there, or a link leads out of the workspace.
+    pub fn get(&self, path: &str) -> Result<&Thing> {
+        let mut links = 0;
+        let mut here: Vec<String> = Vec::new();
+        let mut ahead: Vec<String> = parts(path).rev().collect();
+        while let Some(part) = ahead.pop() {
+            if part == ".." {
+                if here.pop().is_none() {
+                    return Err(Error::other("a link leads out of the workspace, and a revision has nothing there"));
+                }
+                continue;
+            }
+            here.push(part);
+            match self.things.get(&here.join("/")) {
+                Some(Thing::Link(target)) => {
+                    links += 1;
+                    if links > LINKS {
+                        return Err(Error::other("links lead in a circle"));
+                    }
+                    if target.starts_with('/') {
+                        return Err(Error::other(
+                            "a link leads out of the workspace, and a revision has nothing there",
+                        ));
+                    }
+                    here.pop();
+                    ahead.extend(parts(target).rev());
+                }
+                Some(Thing::Folder(_)) => {}
+                Some(Thing::Submodule) => return Ok(&Thing::Submodule),
+                Some(Thing::File(_)) if ahead.is_empty() => {}
+                Some(Thing::File(_)) => return Err(Error::new(ErrorKind::NotADirectory, "no such file or directory")),
+                None => return Err(absent()),
+            }
+        }
+        self.things.get(&here.join("/")).ok_or_else(absent)
+    }
+
+    /// The names in a folder, sorted, and whether each is a folder. A submodule is one: what asks for its files is told.
+    pub fn entries(&self, folder: &str) -> Vec<(String, bool)> {
+        let Ok(Thing::Folder(names)) = self.get(folder) else { return Vec::new() };
+        let is_folder = |name: &str| match folder {
+            "" => self.get(name),
+            folder => self.get(&format!("{folder}/{name}")),
+        };
+        let entry = |name: &String| (name.clone(), matches!(is_folder(name), Ok(Thing::Folder(_) | Thing::Submodule)));
+        names.iter().map(entry).collect()
+    }
+}
+
+fn absent() -> Error {
+    Error::new(ErrorKind::NotFound, "no such file or directory")
+}
+
+fn parts(path: &str) -> impl DoubleEndedIterator<Item = String> + '_ {
+    path.split('/').filter(|part| !part.is_empty() && *part != ".").map(str::to_owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn paths(list: &[(&str, &str)]) -> Paths {
+        let line = |(path, target): &(&str, &str)| match target.strip_prefix("-> ") {
+            Some(target) => format!("120000 blob {target}\t{path}\0"),
+            None => format!("100644 blob {target}\t{path}\0"),
+        };
+        let text: String = list.iter().map(line).collect();
+        Paths::read(text.as_bytes(), &mut |id| Ok(id.as_bytes().to_vec())).expect("paths")
+    }
+
+    #[test]
+    fn links_are_followed_inside_the_workspace_and_nowhere_else() {
+        let paths = paths(&[
+            ("modules/a/data/x.yaml", "1"),
+            ("modules/b", "-> a"),
+            ("modules/c/data", "-> ../a/./data"),
+            ("data/out.yaml", "-> ../../etc/passwd"),
+            ("data/absolute.yaml", "-> /etc/passwd"),
+            ("data/round.yaml", "-> round.yaml"),
+            ("data/gone.yaml", "-> none.yaml"),
+        ]);
+        for path in
+            ["modules/a/data/x.yaml", "modules/b/data/x.yaml", "modules/c/data/x.yaml", "./modules//b/data/x.yaml"]
+        {
+            assert!(matches!(paths.get(path), Ok(Thing::File(id)) if id == "1"), "{path}");
+        }
+        for (path, words) in [
+            ("data/out.yaml", "out of the workspace"),
+            ("data/absolute.yaml", "out of the workspace"),
+            ("data/round.yaml", "circle"),
+        ] {
+            let error = paths.get(path).expect_err(path).to_string();
+            assert!(error.contains(words), "{path}: {error}");
+        }
+        let kind = |path: &str| paths.get(path).expect_err(path).kind();
+        assert_eq!(kind("data/gone.yaml"), ErrorKind::NotFound);
+        assert_eq!(kind("modules/a/data/x.yaml/y"), ErrorKind::NotADirectory);
+        let names = |folder: &str| paths.entries(folder);
+        assert_eq!(names("modules"), [("a".into(), true), ("b".into(), true), ("c".into(), true)]);
+        assert_eq!(names("modules/c/data"), [("x.yaml".into(), false)]);
+        assert_eq!(names(""), [("data".into(), true), ("modules".into(), true)]);
+    }
+}

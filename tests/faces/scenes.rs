@@ -1,0 +1,242 @@
+//! Every command, run in JSON and in YAML, and the files that a run leaves.
+
+use crate::room::Room;
+use std::fs;
+use std::sync::OnceLock;
+use suil::base::Plain;
+
+/// One command, and what it told.
+pub struct Scene {
+    /// The title of the section of `docs/output.md` that has its shape.
+    pub section: String,
+    args: Vec<String>,
+    /// The result in JSON and in YAML, or what a file holds.
+    pub values: Vec<Plain>,
+    /// Both forms must be the same value: running the command once changed nothing that it tells.
+    pub same: bool,
+    /// True for the result of a command.
+    pub result: bool,
+}
+
+impl Scene {
+    pub fn title(&self) -> String {
+        format!("`suil {}`", self.args.join(" "))
+    }
+
+    /// The longest of `all` that the arguments begin with.
+    pub fn command(&self, all: &[String]) -> String {
+        let line = format!("{} ", self.args.join(" "));
+        let known = all.iter().filter(|name| line.starts_with(&format!("{name} ")));
+        known.max_by_key(|name| name.len()).cloned().unwrap_or_default()
+    }
+}
+
+/// All scenes, played once.
+pub fn scenes() -> &'static [Scene] {
+    static SCENES: OnceLock<Vec<Scene>> = OnceLock::new();
+    SCENES.get_or_init(|| {
+        let mut stage = Stage { scenes: Vec::new() };
+        stage.example();
+        stage.runs();
+        stage.impact();
+        stage.scenes
+    })
+}
+
+struct Stage {
+    scenes: Vec<Scene>,
+}
+
+/// The exit codes of commands that are to succeed.
+const WELL: &[i32] = &[0];
+const ILL: &[i32] = &[1];
+
+impl Stage {
+    /// Runs a command in both forms, and expects it to end with one of the exit codes.
+    #[track_caller]
+    fn play(&mut self, room: &Room, section: &str, args: &[&str], exits: &[i32], same: bool) {
+        let values = ["json", "yaml"].map(|form| {
+            let left = room.run(&[&["--output", form], args].concat());
+            assert!(exits.contains(&left.status), "{args:?} as {form}: {left:?}");
+            let text = left.stdout.replace("[ROOM]", "/room");
+            let read = if form == "json" { Plain::from_json(&text) } else { Plain::from_yaml(&text) };
+            read.unwrap_or_else(|e| panic!("{args:?} as {form}: {e}\n{left:?}"))
+        });
+        let args = args.iter().map(|arg| (*arg).to_owned()).collect();
+        self.scenes.push(Scene { section: section.to_owned(), args, values: values.into(), same, result: true });
+    }
+
+    #[track_caller]
+    fn same(&mut self, room: &Room, section: &str, args: &[&str], exits: &[i32]) {
+        self.play(room, section, args, exits, true);
+    }
+
+    /// Reads a file of the workspace: YAML, JSON, or JSON a line.
+    #[track_caller]
+    fn file(&mut self, room: &Room, section: &str, path: &str) {
+        let text = fs::read_to_string(room.path().join(path)).unwrap_or_else(|e| panic!("{path}: {e}"));
+        let read = |text: &str| {
+            let read = if path.ends_with(".yaml") { Plain::from_yaml(text) } else { Plain::from_json(text) };
+            read.unwrap_or_else(|e| panic!("{path}: {e}\n{text}"))
+        };
+        let values = if path.ends_with(".jsonl") { text.lines().map(read).collect() } else { vec![read(&text)] };
+        let args = vec![path.to_owned()];
+        self.scenes.push(Scene { section: section.to_owned(), args, values, same: false, result: false });
+    }
+
+    /// What needs no node.
+    fn example(&mut self) {
+        let room = Room::copy("data-example");
+        self.same(&room, "`suil nodes`", &["nodes"], WELL);
+        self.same(&room, "`suil roles`", &["roles"], WELL);
+        self.same(&room, "`suil modules`", &["modules"], WELL);
+        self.same(&room, "`suil config`", &["config"], WELL);
+        self.same(&room, "`suil config`", &["config", "--role", "nobody"], ILL);
+        self.same(&room, "`suil config --merged`", &["config", "--merged"], WELL);
+        self.same(&room, "`suil explain`", &["explain", "web-02.example.com", "ssh.allow_users"], WELL);
+        let of = |resource| ["explain", "web-01.example.com", "--resource", resource];
+        self.same(&room, "`suil explain --resource`", &of("/etc/nginx/nginx.conf"), WELL);
+        self.same(&room, "`suil explain --resource`", &of("user alice"), WELL);
+        self.same(&room, "`suil explain NODE --resource`", &of("/etc/motd")[..3], WELL);
+        self.same(&room, "`suil validate`", &["validate"], WELL);
+        self.same(&room, "`suil test`", &["test"], WELL);
+        self.play(&room, "`suil encrypt`", &["encrypt", "x"], WELL, false);
+        let sealed = room.run(&["encrypt", "x"]).stdout;
+        self.same(&room, "`suil decrypt`", &["decrypt", sealed.trim()], WELL);
+        self.same(&room, "`suil rekey`", &["rekey", "--dry-run"], WELL);
+        self.same(&room, "`suil man`", &["man", "pages"], WELL);
+        let made = Room::new();
+        self.play(&made, "`suil init`", &["init", "."], &[0, 1], false);
+        // A fault with a rule of its own: both have a place.
+        room.write("data/nodes/web-01.example.com.yaml", "role: web\nhosts: {lines: [1.5, {}]}\nngnix: {}\n");
+        room.write("modules/hosts/tests/bad.yaml", "config: {lines: [a]}\nresources: []\n");
+        self.same(&room, "`suil validate`", &["validate"], ILL);
+        self.same(&room, "`suil test`", &["test"], ILL);
+        self.same(&room, "`suil nodes`", &["nodes", "--no-such-option"], &[64]);
+    }
+
+    /// What works on nodes. One is a folder of this machine, the other cannot be reached.
+    fn runs(&mut self) {
+        let room = Room::new();
+        let aside = |name: &str| {
+            let path = room.path().join("..").join(name);
+            fs::create_dir_all(&path).expect("a folder");
+            fs::canonicalize(&path).expect("a folder").to_string_lossy().into_owned()
+        };
+        let (run, node) = (aside("run"), aside("node"));
+        let room = room.set("XDG_RUNTIME_DIR", &run);
+        for (path, text) in WORKSPACE {
+            room.write(path, &text.replace('@', &node));
+        }
+        let here = ["--node", "here"];
+        let both = ["--node", "*"];
+        let plan = "`suil plan`, `suil apply --dry-run`";
+        self.play(&room, "`suil facts`", &[&["facts"], &both[..]].concat(), ILL, true);
+        let of = |name: &str| format!("{node}/{name}");
+        for name in ["shared", "one"] {
+            let told = ["explain", "here", "--resource", &of(name)];
+            self.same(&room, "`suil explain --resource`", &told, WELL);
+        }
+        self.same(&room, "`suil roles`", &["roles"], WELL);
+        self.same(&room, plan, &[&["plan"], &both[..]].concat(), ILL);
+        self.same(&room, plan, &[&["apply", "--dry-run"], &both[..]].concat(), ILL);
+        self.play(&room, plan, &[&["plan", "--out", "plan.saved"], &here[..]].concat(), WELL, false);
+        // It fails on the way: something is still owed, and the next run says so.
+        self.play(&room, "`suil apply`", &["apply", "--confirm", "--role", "demo", "--module", "demo"], ILL, false);
+        self.file(&room, "`facts/NODE/MODULE.yaml`", "facts/here/demo.yaml");
+        for file in ["plan.json", "events.jsonl", "summary.yaml", "run.yaml"] {
+            self.file(&room, &format!("`.runs/latest/{file}`"), &format!(".runs/latest/{file}"));
+        }
+        self.same(&room, "`suil runs`", &["runs"], WELL);
+        self.same(&room, "`suil runs show`", &["runs", "show"], WELL);
+        self.same(&room, plan, &[&["plan"], &here[..]].concat(), WELL);
+        fs::write(format!("{node}/open"), "").expect("a file");
+        self.play(&room, "`suil apply`", &[&["apply", "--confirm"], &here[..]].concat(), WELL, false);
+        room.write("data/nodes/here.yaml", "role: demo\ntwin: {address: 192.0.2.1}\ndemo: {text: b, mode: '0600'}\n");
+        self.same(&room, plan, &[&["plan", "--out", "plan.saved", "--force"], &here[..]].concat(), WELL);
+        self.file(&room, "`.runs/latest/plan.json`", ".runs/latest/plan.json");
+        self.play(&room, "`suil apply`", &["apply", "--confirm", "--plan", "plan.saved"], &[0, 3], false);
+        for (section, file) in [
+            ("`.runs/latest/plan.json`", "plan.json"),
+            ("`.runs/latest/events.jsonl`", "events.jsonl"),
+            ("`.runs/latest/summary.yaml`", "summary.yaml"),
+            ("`.runs/latest/run.yaml`", "run.yaml"),
+            ("`.runs/latest/lookups.yaml`", "lookups.yaml"),
+            ("`.runs/latest/NODE/node.yaml`", "here/node.yaml"),
+            ("`.runs/latest/NODE/MODULE.yaml`", "here/demo.yaml"),
+        ] {
+            self.file(&room, section, &format!(".runs/latest/{file}"));
+        }
+        self.file(&room, "`facts/NODE/suil.yaml`", "facts/here/suil.yaml");
+        self.file(&room, "`facts/NODE/MODULE.yaml`", "facts/here/demo.yaml");
+        self.same(&room, "`suil runs`", &["runs"], WELL);
+        self.same(&room, "`suil runs show`", &["runs", "show"], WELL);
+        self.play(&room, "`suil run`", &["run", "--node", "*", "--", "echo", "hello"], ILL, false);
+        self.play(&room, "`suil unlock`", &["unlock", "*", "--dry-run"], ILL, true);
+    }
+
+    /// A change of everything, against the revision before it.
+    fn impact(&mut self) {
+        let room = Room::copy("data-example");
+        let git = |args: &[&str]| {
+            let who = ["-c", "user.name=t", "-c", "user.email=t@example.com"];
+            let ended = std::process::Command::new("git")
+                .current_dir(room.path())
+                .args(who)
+                .args(args)
+                .env("GIT_CONFIG_GLOBAL", "/dev/null")
+                .status();
+            assert!(ended.expect("git").success(), "git {args:?}");
+        };
+        git(&["init", "--quiet"]);
+        git(&["add", "--all"]);
+        git(&["commit", "--quiet", "--message", "one"]);
+        room.write("data/roles/db.yaml", "modules: [base, hosts]\nsysctl: {parameters: {vm.swappiness: 5}}\n");
+        room.write("data/nodes/web-01.example.com.yaml", "role: web\nhosts: {address: 192.0.2.99}\n");
+        room.write("data/nodes/web-03.example.com.yaml", "role: web\nhosts: {address: 192.0.2.13}\n");
+        fs::remove_file(room.path().join("data/nodes/web-02.example.com.yaml")).expect("a file");
+        room.write("data/os/debian/13.yaml", "time: {client: chrony}\n");
+        room.write("modules/hosts/templates/more.j2", "");
+        room.write("modules/status/code/main.star", "def resources(config):\n    return [none]\n");
+        self.same(&room, "`suil diff`", &["diff", "HEAD"], WELL);
+        self.same(&room, "`suil diff`", &["diff", "HEAD", "HEAD", "--detailed-exitcode"], WELL);
+        self.same(&room, "`suil diff`", &["diff", "HEAD", "--role", "db", "--detailed-exitcode"], &[2]);
+    }
+}
+
+/// `@` stands for the folder that is the node's disk.
+const WORKSPACE: [(&str, &str); 9] = [
+    (
+        "data/common.yaml",
+        "deployment: {transport: local, sudo: false}\nhierarchy: [\"roles/{role}.yaml\", \"nodes/{node}.yaml\"]\n",
+    ),
+    ("data/roles/demo.yaml", "modules: [demo, twin]\ntwin: {nodes: !LOOKUP {field: twin.address}}\n"),
+    ("data/roles/late.yaml", "modules: [twin]\nafter: [demo]\n"),
+    ("data/nodes/here.yaml", "role: demo\ntwin: {address: 192.0.2.1}\n"),
+    ("data/nodes/there.yaml", "role: demo\ndeployment: {transport: exec, exec: [\"false\"]}\n"),
+    (
+        "modules/demo/code/config.star",
+        "Config = schema(text = t.string(default = \"a\"), mode = t.mode(default = \"0644\"))\n",
+    ),
+    (
+        "modules/demo/code/main.star",
+        r#"
+def resources(config):
+    one = file("@/one", content = config.text, mode = config.mode, validate = "test -s %s")
+    two = file("@/two", content = config.text)
+    return [
+        directory("@/shared"),
+        one,
+        command("react", run = "cat @/one @/two >@/log", triggered_by = [one, two]),
+        two,
+        command("hurdle", run = "test -e @/open", unless = "test -e @/open"),
+        command("last", run = "echo last >>@/log", triggered_by = [two]),
+    ]
+"#,
+    ),
+    (
+        "modules/twin/code/config.star",
+        "Config = schema(address = t.string(optional = True), nodes = t.list(t.string()))\n",
+    ),
+    ("modules/twin/code/main.star", "def resources(config):\n    return [directory(\"@/shared\")]\n"),
+];
