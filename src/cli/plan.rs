@@ -199,7 +199,7 @@ impl Applied {
 
 /// Writes a plan of nothing where no node is affected, so that whoever applies what was planned finds a plan.
 pub fn empty(args: &apply::Args, mut problems: Problems) -> Problems {
-    let Some(out) = args.out.as_deref().filter(|_| problems.iter().all(|problem| problem.kind == Kind::Nothing)) else {
+    let Some(out) = args.out.as_deref().filter(|_| problems.iter().all(|problem| problem.kind == Kind::Warning)) else {
         return problems;
     };
     let made = Made { at: clock::stamp(clock::now()), by: start::purpose() };

@@ -197,9 +197,9 @@ mod tests {
     fn what_was_wrong_before_anything_ran_is_an_error() {
         let problems = [crate::base::Problem::new("unknown module `x`")];
         let shown = render(&Subject::Problems { problems: &problems, mask: &Mask::new() });
-        let nothing = [problems[0].clone().kind(crate::base::problem::Kind::Nothing)];
+        let nothing = [problems[0].clone().kind(crate::base::problem::Kind::Warning)];
         let passed = render(&Subject::Problems { problems: &nothing, mask: &Mask::new() });
-        assert!(passed.contains("errors=\"0\"") && passed.contains("<system-out>suil: unknown"), "{passed}");
+        assert!(passed.contains("errors=\"0\"") && passed.contains("<system-out>suil: warning: unknown"), "{passed}");
         assert!(shown.contains("<error message=\"unknown module `x`\" type=\"error\">suil: unknown module"), "{shown}");
         assert!(shown.contains("tests=\"1\" failures=\"0\" errors=\"1\""), "{shown}");
     }
