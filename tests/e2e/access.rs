@@ -195,3 +195,29 @@ def resources(config):
     workspace.suil(&["apply", "--node", NODE, "--confirm"]).expect(0);
     assert_eq!(workspace.outcome(NODE), "nothing to do");
 }
+
+/// The built-in client has no ssh of the system that would notice the cut.
+#[test]
+#[ignore = "needs the fleet"]
+fn a_rule_of_iptables_under_the_built_in_client() {
+    install(NODE, "iptables");
+    let _back = change(
+        NODE,
+        "iptables -N OWN; iptables -A OWN -j RETURN",
+        "iptables -P INPUT ACCEPT; iptables -F; iptables -X",
+    );
+    let workspace = Workspace::new(&[NODE]);
+    let hosts = dir().join("known_hosts").display().to_string();
+    let options = format!("!replace [\"UserKnownHostsFile={hosts}\"]");
+    workspace.role(&format!("modules: [shut]\ndeployment:\n  transport: russh\n  ssh_options: {options}\n"));
+    let main = r#"
+def resources(config):
+    return [command("close", run = "iptables -A INPUT -p tcp --dport 22 -j DROP", unless = "false", guards_access = True)]
+"#;
+    workspace.module("shut", "Config = schema()\n", main);
+    let before = on(NODE, "iptables -S");
+    let ran = workspace.suil(&["apply", "--node", NODE, "--confirm"]).expect(1);
+    by_the_node(&ran);
+    assert_eq!(workspace.outcome(NODE), "failed", "{}", ran.stderr);
+    assert_eq!(on(NODE, "iptables -S"), before);
+}
