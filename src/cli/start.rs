@@ -59,6 +59,10 @@ impl Start {
     /// # Errors
     /// All problems of the selection and of `deployment`.
     pub fn reach(context: &Context, selection: &Selection, parallel: u16) -> Result<Start, Problems> {
+        if !selection.modules.is_empty() {
+            let problem = Problem::usage("`--module` means nothing here: this is about whole nodes");
+            return Err(problem.help("take the nodes of a role with `--role ROLE`").into());
+        }
         let loaded = context.load()?;
         let selected = selection.of_nodes(&loaded)?;
         let catalogue = Catalogue::reach(&loaded.workspace, &selected)?;
