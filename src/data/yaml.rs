@@ -17,6 +17,7 @@ use spot::{Reading, Spot};
 use std::path::Path;
 use std::sync::Arc;
 
+pub use lookup::OPTIONS as LOOKUP_OPTIONS;
 pub use secret::cipher;
 
 /// The largest data file, in bytes.

@@ -103,6 +103,7 @@ impl Stage {
         let sealed = room.run(&["encrypt", "x"]).stdout;
         self.same(&room, "`suil decrypt`", &["decrypt", sealed.trim()], WELL);
         self.same(&room, "`suil rekey`", &["rekey", "--dry-run"], WELL);
+        self.same(&room, "`suil schema --write`", &["schema", "--write"], WELL);
         self.same(&room, "`suil man`", &["man", "pages"], WELL);
         let made = Room::new();
         self.play(&made, "`suil init`", &["init", "."], &[0, 1], false);
