@@ -32,9 +32,8 @@ suil_locked=
 suil_job=
 suil_watch=
 suil_failed=
-suil_kept=0
-suil_restore=
-suil_again=
+suil_armed=
+suil_taken=
 
 # Ends however the session ends: end of input, a signal, an error.
 suil_leave() {
@@ -45,7 +44,12 @@ suil_leave() {
 	fi
 	[ -z "$suil_watch" ] || kill "$suil_watch" 2>/dev/null
 	# The channel is gone while operations that may have cut it are not yet proven.
-	[ -z "$suil_restore$suil_again" ] || (suil_undo) </dev/null >/dev/null 2>&1
+	if [ -n "$suil_armed" ]; then
+		if (suil_undo) </dev/null >/dev/null 2>&1; then suil_line=back; else suil_line=not; fi
+		# The next session tells it, and removes what is left.
+		rm -f -- "$suil_folder"/kept-*
+		[ "$suil_own" != 0 ] || ! printf '%s\n' "$suil_line" >"$suil_folder/taken" || suil_folder=
+	fi
 	eval "$suil_staged"
 	! suil_owns || rm -rf -- "$suil_locked"
 	[ -z "$suil_folder" ] || rm -rf -- "$suil_folder"
@@ -53,38 +57,6 @@ suil_leave() {
 }
 trap suil_leave EXIT
 trap 'exit 0' HUP INT TERM PIPE
-
-# suil_keep_path PATH QUOTED: keeps what is at PATH, so that suil_undo brings it back. QUOTED is PATH as sh would write it.
-suil_keep_path() {
-	suil_kept=$((suil_kept + 1))
-	if [ -e "$1" ] || [ -L "$1" ]; then
-		cp -pP -- "$1" "$suil_folder/kept-$suil_kept" || return 1
-		suil_line="cp -pP -- \"\$suil_folder/kept-$suil_kept\" $2.suil-undo && mv -f -- $2.suil-undo $2"
-	else
-		suil_line="rm -f -- $2"
-	fi
-	suil_restore="$suil_line
-$suil_restore"
-	suil_guard
-}
-
-# suil_keep_script TEXT: what suil_undo runs once the files are as they were: reload what reads them.
-suil_keep_script() {
-	suil_again="$suil_again
-$1"
-	suil_guard
-}
-
-suil_undo() {
-	eval "$suil_restore"
-	eval "$suil_again"
-}
-
-# suil_settled: the access is proven, nothing is undone any more.
-suil_settled() {
-	suil_restore=
-	suil_again=
-}
 
 # suil_take SIZE: copies exactly SIZE bytes of stdin to stdout, never a byte more.
 suil_take() {
@@ -303,7 +275,7 @@ suil_settle() {
 suil_lock() {
 	suil_open "$1"
 	if suil_hold "$2"; then
-		suil_guard
+		suil_guard 100
 		suil_shut "$1" 0
 	else
 		printf '%s\n' "$suil_who"
@@ -368,17 +340,19 @@ suil_break() {
 	rm -rf -- "$suil_folder/lock"
 }
 
-# Ends a session that changes its node and has heard nothing for 100 seconds: its network is gone, and sshd may not
-# notice for hours.
+# suil_guard SECONDS: ends a session that changes its node and has heard nothing for so long: its network is gone, and
+# sshd may not notice for hours.
 suil_guard() {
-	[ -z "$suil_watch" ] || return 0
+	[ -z "$suil_watch" ] || [ "$suil_patience" != "$1" ] || return 0
+	[ -z "$suil_watch" ] || kill "$suil_watch" 2>/dev/null
+	suil_patience=$1
 	: >"$suil_folder/alive"
 	(
 		suil_nap=
 		trap 'kill $suil_nap 2>/dev/null; exit 0' TERM
 		while [ -e "$suil_folder/alive" ] || [ -e "$suil_folder/busy" ]; do
 			rm -f -- "$suil_folder/alive"
-			sleep 100 &
+			sleep "$suil_patience" &
 			suil_nap=$!
 			wait "$suil_nap"
 		done
@@ -407,6 +381,10 @@ suil_sweep() {
 		[ -f "$suil_old/owner" ] || continue
 		# The job of a session that was killed may still be at work, with its uploads.
 		if suil_lives "$suil_old/owner" || suil_lives "$suil_old/job"; then continue; fi
+		if { IFS= read -r suil_line; } 2>/dev/null <"$suil_old/taken"; then
+			suil_taken="${suil_taken}taken $suil_line ${suil_old##*/suil-}
+"
+		fi
 		# shellcheck disable=SC1091
 		[ ! -f "$suil_old/staged" ] || . "$suil_old/staged"
 		rm -rf -- "$suil_old"
@@ -422,7 +400,7 @@ fi
 suil_sweep
 
 printf '@@BEGIN %s.0\n' "$suil_nonce"
-printf 'acts-as %s\nuser %s\nshell %s\n' "$suil_own" "$suil_login" "$suil_shell"
+printf 'acts-as %s\nuser %s\nshell %s\n%s' "$suil_own" "$suil_login" "$suil_shell" "$suil_taken"
 for suil_file in /etc/os-release /usr/lib/os-release; do
 	[ -r "$suil_file" ] || continue
 	printf 'os-release %s\n' "$suil_file"
@@ -456,7 +434,7 @@ while read -r suil_verb suil_size suil_token; do
 		;;
 	ping) [ -z "$suil_watch" ] || : >"$suil_folder/alive" ;;
 	quit)
-		suil_settled
+		suil_armed=
 		exit 0
 		;;
 	*)

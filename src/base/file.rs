@@ -34,6 +34,20 @@ pub fn write(path: &Path, bytes: &[u8], mode: u32) -> Result<(), Problem> {
     settle(aside, path)
 }
 
+/// Makes a new file, flushed; a name that is taken stays as it is.
+///
+/// # Errors
+/// The name is taken, or the file cannot be made.
+pub fn make(path: &Path, bytes: &[u8], mode: u32) -> std::io::Result<()> {
+    let mut aside = tempfile::Builder::new()
+        .prefix(".suil-")
+        .permissions(fs::Permissions::from_mode(mode))
+        .tempfile_in(path.parent().unwrap_or(Path::new(".")))?;
+    aside.write_all(bytes)?;
+    aside.as_file().sync_data()?;
+    aside.persist_noclobber(path).map(drop).map_err(|e| e.error)
+}
+
 /// Writes `bytes` to `path` aside and renames, without waiting for the disk: for what the next run collects anew.
 /// A killed suil leaves old or new; only a power cut may lose the newest.
 pub fn write_quick(path: &Path, bytes: &[u8], mode: u32) -> Result<(), Problem> {

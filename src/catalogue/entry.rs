@@ -2,6 +2,7 @@
 
 use super::lookup::Found;
 use super::probe::Probe;
+use crate::base::Place;
 use crate::data::{Kind, Map, Value};
 use std::sync::Arc;
 
@@ -63,6 +64,26 @@ impl Entry {
     /// True where some value of the entry is a secret.
     pub fn has_secrets(&self) -> bool {
         self.merged.as_ref().is_some_and(secret_in)
+    }
+
+    /// Where the secrets under each top-level key are written, in no order.
+    pub fn secrets(&self) -> Vec<(Arc<str>, Place)> {
+        let mut found = Vec::new();
+        for (key, slot) in self.merged.as_ref().and_then(Value::map).into_iter().flatten() {
+            let mut places = Vec::new();
+            secrets_in(&slot.value, &mut places);
+            found.extend(places.into_iter().map(|place| (key.clone(), place)));
+        }
+        found
+    }
+}
+
+fn secrets_in(value: &Value, places: &mut Vec<Place>) {
+    match &value.kind {
+        Kind::Secret(_) => places.push(value.place),
+        Kind::List(list) => list.iter().for_each(|item| secrets_in(item, places)),
+        Kind::Map(map) => map.values().for_each(|slot| secrets_in(&slot.value, places)),
+        Kind::Scalar(_) | Kind::Lookup(_) => {}
     }
 }
 

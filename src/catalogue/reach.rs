@@ -9,6 +9,7 @@ use super::select::{Selection, select};
 use super::stack::Shape;
 use super::workspace::Workspace;
 use crate::base::{Place, Problems, Result, problem};
+use crate::data::secret::Vault;
 use crate::data::{Map, Value, value};
 use std::sync::Arc;
 
@@ -33,6 +34,29 @@ impl Catalogue {
         problems.append(&mut answers.problems);
         problem::sort(&mut problems);
         if problems.is_empty() { Ok(Catalogue { entries, warnings, reads }) } else { Err(problems) }
+    }
+
+    /// Opens all secrets of the selected nodes that the keys of `vault` open, so that its mask knows them. Data that is
+    /// wrong, and secrets for other keys, are passed over.
+    pub fn open_secrets(workspace: &Workspace, selection: &Selection, vault: &Vault) {
+        if !vault.has_keys() {
+            return;
+        }
+        let Ok((catalogue, _)) = Catalogue::sound(workspace, selection) else { return };
+        for entry in catalogue.entries.iter().filter(|entry| entry.has_secrets()) {
+            entry.merged.iter().for_each(|data| open(data, vault));
+        }
+    }
+}
+
+fn open(value: &Value, vault: &Vault) {
+    match &value.kind {
+        value::Kind::Secret(cipher) => {
+            let _ = vault.reveal(cipher, "", value.place);
+        }
+        value::Kind::List(list) => list.iter().for_each(|item| open(item, vault)),
+        value::Kind::Map(map) => map.values().for_each(|slot| open(&slot.value, vault)),
+        value::Kind::Scalar(_) | value::Kind::Lookup(_) => {}
     }
 }
 

@@ -46,20 +46,50 @@ impl Settings {
     }
 }
 
-/// The recipients of `data/common.yaml`: a list, or one of them.
+/// The recipients of `data/common.yaml`: a list, or one of them; each a key, or a key with the name of whose it is.
 fn listed(value: &Value) -> Result<Recipients, Problem> {
+    const ORIGIN: &str = "data/common.yaml";
     let one = std::slice::from_ref(value);
     let items = value.list().unwrap_or(one);
-    let mut words = Vec::with_capacity(items.len());
+    let mut recipients = Recipients::default();
     for item in items {
-        let word = item.as_str().ok_or_else(|| {
-            let problem = Problem::new(format!("a recipient is {}", item.type_name()));
-            problem.at(item.place).expected("expected the public half of a key, `age1…`")
-        })?;
-        Recipients::parse(word, "data/common.yaml").map_err(|problem| problem.at(item.place))?;
-        words.push(word);
+        let (word, name) = entry(item)?;
+        let before = recipients.len();
+        recipients.add(word, name, ORIGIN).map_err(|problem| problem.at(item.place))?;
+        if name.is_some() && recipients.len() == before {
+            let problem = Problem::new("a recipient is listed twice").at(item.place);
+            return Err(problem.expected("expected each key once").help("remove one of them"));
+        }
+        Recipients::parse(word, ORIGIN).map_err(|problem| problem.at(item.place))?;
     }
-    Recipients::parse(&words.join(","), "data/common.yaml").map_err(|problem| problem.at(value.place))
+    recipients.some(ORIGIN).map_err(|problem| problem.at(value.place))
+}
+
+/// The key of an item, and the name that goes with it.
+fn entry(item: &Value) -> Result<(&str, Option<&str>), Problem> {
+    let wrong = |what: String, place| {
+        Problem::new(what).at(place).expected("expected the public half of a key, `age1…`, or `{name: …, key: age1…}`")
+    };
+    let Some(map) = item.map() else {
+        let word = item.as_str();
+        return word
+            .map(|word| (word, None))
+            .ok_or_else(|| wrong(format!("a recipient is {}", item.type_name()), item.place));
+    };
+    if let Some((key, slot)) = map.iter().find(|(key, _)| !["name", "key"].contains(&&***key)) {
+        return Err(wrong(format!("a recipient has an unknown key `{key}`"), slot.key));
+    }
+    let text = |key: &str| match map.get(key) {
+        Some(slot) => slot.value.as_str().map(Some).ok_or_else(|| {
+            wrong(format!("the `{key}` of a recipient is {}", slot.value.type_name()), slot.value.place)
+        }),
+        None => Ok(None),
+    };
+    let key = text("key")?.ok_or_else(|| wrong("a recipient has no `key`".to_owned(), item.place))?;
+    if key.contains([',', ' ']) {
+        return Err(wrong("the `key` of a recipient holds several".to_owned(), item.place));
+    }
+    Ok((key, text("name")?))
 }
 
 fn key_file(path: &Path) -> Result<Keys, Problem> {

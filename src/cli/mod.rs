@@ -8,6 +8,8 @@ mod completions;
 mod config;
 mod decrypt;
 mod diff;
+mod edit;
+mod editor;
 mod encrypt;
 mod explain;
 mod facts;
@@ -22,6 +24,7 @@ mod modules;
 mod nodes;
 mod open;
 mod plan;
+mod private;
 mod rekey;
 mod report;
 mod roles;
@@ -29,8 +32,10 @@ mod rolling;
 mod run;
 mod runs;
 mod schema;
+mod secrets;
 mod selection;
 mod settings;
+mod ssh;
 mod start;
 mod test;
 mod unlock;
@@ -74,6 +79,7 @@ enum Command {
     Apply(apply::Args),
     Plan(plan::Args),
     Run(run::Args),
+    Ssh(ssh::Args),
     Unlock(unlock::Args),
     Config(config::Args),
     Facts(facts::Args),
@@ -86,7 +92,9 @@ enum Command {
     Validate(validate::Args),
     Encrypt(encrypt::Args),
     Decrypt(decrypt::Args),
+    Edit(edit::Args),
     Rekey(rekey::Args),
+    Secrets(secrets::Args),
     Init(init::Args),
     Test(test::Args),
     Schema(schema::Args),
@@ -143,6 +151,7 @@ fn run(cli: Cli) -> Exit {
         Some(Command::Apply(args)) => apply::run(args, &context),
         Some(Command::Plan(args)) => plan::run(args, &context),
         Some(Command::Run(args)) => run::run(args, &context),
+        Some(Command::Ssh(args)) => ssh::run(args, &context),
         Some(Command::Unlock(args)) => unlock::run(args, &context),
         Some(Command::Config(args)) => config::run(args, &context),
         Some(Command::Facts(args)) => facts::run(args, &context),
@@ -155,7 +164,9 @@ fn run(cli: Cli) -> Exit {
         Some(Command::Validate(args)) => validate::run(args, &context),
         Some(Command::Encrypt(args)) => encrypt::run(args, &context),
         Some(Command::Decrypt(args)) => decrypt::run(args, &context),
+        Some(Command::Edit(args)) => edit::run(args, &context),
         Some(Command::Rekey(args)) => rekey::run(args, &context),
+        Some(Command::Secrets(args)) => secrets::run(args, &context),
         Some(Command::Init(args)) => init::run(args, &context),
         Some(Command::Test(args)) => test::run(args, &context),
         Some(Command::Schema(args)) => schema::run(args, &context),

@@ -59,7 +59,10 @@ impl Start {
     /// All problems of the selection and of `deployment`.
     pub fn reach(context: &Context, selection: &Selection, parallel: u16) -> Result<Start, Problems> {
         let loaded = context.load()?;
-        let catalogue = Catalogue::reach(&loaded.workspace, &selection.of_nodes(&loaded)?)?;
+        let selected = selection.of_nodes(&loaded)?;
+        let catalogue = Catalogue::reach(&loaded.workspace, &selected)?;
+        // A command may print what any module of these nodes brought there.
+        Catalogue::open_secrets(&loaded.workspace, &selected, &loaded.vault);
         let problems = catalogue.check_deployments();
         if !problems.is_empty() {
             return Err(problems);

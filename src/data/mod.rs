@@ -20,4 +20,4 @@ pub use tagged::{Member, Strategy, Tag, Tagged};
 pub use trace::{Step, trace};
 pub use tree::Tree;
 pub use value::{Cipher, Entry, Kind, Lookup, Map, Resolved, Scalar, Value};
-pub use yaml::{load, spots};
+pub use yaml::load;

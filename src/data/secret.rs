@@ -106,5 +106,38 @@ pub fn decrypt(cipher: &Cipher, keys: &Keys) -> Result<Plaintext, Failure> {
     Ok(Plaintext(plaintext))
 }
 
+/// The public halves of those keys that open a ciphertext.
+///
+/// # Errors
+/// It is damaged.
+pub fn readers(cipher: &Cipher, keys: &Keys) -> Result<Vec<String>, Failure> {
+    let mut readers = Vec::new();
+    for (name, key) in keys.each() {
+        match decrypt(cipher, &key) {
+            Ok(_) => readers.push(name),
+            Err(Failure::NoMatchingKey) => {}
+            Err(Failure::Damaged) => return Err(Failure::Damaged),
+        }
+    }
+    readers.dedup();
+    Ok(readers)
+}
+
+/// For how many recipients a ciphertext is. Their names are not in it: that is a property of age. `None` where it has
+/// no header.
+pub fn audience(cipher: &Cipher) -> Option<usize> {
+    let sealed = STANDARD.decode(&cipher.base64).ok()?;
+    let header = sealed.strip_prefix(b"age-encryption.org/v1\n")?;
+    let mut count = 0;
+    for line in header.split(|byte| *byte == b'\n') {
+        if line.starts_with(b"---") {
+            return Some(count);
+        }
+        let kind = line.strip_prefix(b"-> ").and_then(|rest| rest.split(|byte| *byte == b' ').next());
+        count += usize::from(kind.is_some_and(|kind| !kind.ends_with(b"-grease")));
+    }
+    None
+}
+
 #[cfg(test)]
 mod tests;

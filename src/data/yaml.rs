@@ -16,6 +16,7 @@ use crate::base::{FileId, Problem, Problems, Result, problem};
 use spot::{Reading, Spot};
 use std::path::Path;
 use std::sync::Arc;
+use zeroize::Zeroizing;
 
 pub use lookup::OPTIONS as LOOKUP_OPTIONS;
 pub use secret::cipher;
@@ -55,24 +56,42 @@ pub fn load_any(path: &Path, bytes: &[u8]) -> Result<Option<Tagged>> {
 ///
 /// # Errors
 /// As for [`load`]: in a file that is broken nobody can say what is a secret.
-pub fn spots(path: &Path, bytes: &[u8], reading: Reading) -> Result<Vec<Spot>> {
+pub fn spots(path: &Path, bytes: &[u8]) -> Result<Vec<Spot>> {
     let (file, text) = read(path, bytes)?;
     let masked = secret::mask(&text);
-    let (spots, problems) = build::Builder::new(file, &text, &masked).spots(reading);
+    let (spots, problems) = build::Builder::new(file, &text, &masked).spots(Reading::Data);
+    done(spots, problems)
+}
+
+/// Finds the secrets of a view, those in plain text too. No problem shows a line of it: the text is kept nowhere.
+///
+/// # Errors
+/// As for [`load`].
+pub fn view_spots(path: &Path, text: &str) -> Result<Vec<Spot>> {
+    limit(path, text.len())?;
+    let file = FileId::new(path, "");
+    done((), text::control_characters(file, text))?;
+    let masked = Zeroizing::new(secret::mask(text).into_owned());
+    let (spots, problems) = build::Builder::new(file, text, &masked).spots(Reading::View);
     done(spots, problems)
 }
 
 /// The text of a file, entered in the table of places.
 fn read(path: &Path, bytes: &[u8]) -> Result<(FileId, Arc<str>)> {
-    if bytes.len() > MAX_BYTES {
-        let limit = MAX_BYTES / (1024 * 1024);
-        let what = format!("`{}` is too large: {} bytes", path.display(), bytes.len());
-        return Err(Problem::new(what).help(format!("a data file may have {limit} MiB")).into());
-    }
+    limit(path, bytes.len())?;
     let (text, mut problems) = text::decode(path, bytes)?;
     let file = FileId::new(path, text.clone());
     problems.extend(text::control_characters(file, &text));
     if problems.is_empty() { Ok((file, text)) } else { Err(problems) }
+}
+
+fn limit(path: &Path, size: usize) -> Result<(), Problem> {
+    if size <= MAX_BYTES {
+        return Ok(());
+    }
+    let limit = MAX_BYTES / (1024 * 1024);
+    let what = format!("`{}` is too large: {size} bytes", path.display());
+    Err(Problem::new(what).help(format!("a data file may have {limit} MiB")))
 }
 
 fn done<T>(read: T, mut problems: Problems) -> Result<T> {

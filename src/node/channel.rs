@@ -26,8 +26,8 @@ struct Input {
     open: bool,
 }
 
-/// How often a session that changes its node says that it is alive; the node waits for five of these.
-const PING: Duration = Duration::from_secs(20);
+/// How often a session that changes its node says that it is alive; the node waits for three of these or more.
+const PING: Duration = Duration::from_secs(10);
 
 impl Channel {
     pub fn new(link: Link, scanner: Scanner) -> Channel {
@@ -102,6 +102,17 @@ impl Channel {
                 let _ = out.write_all(b"quit 0 -\n").await;
             }
             let _ = out.shutdown().await;
+        }
+    }
+
+    /// Ends the input without a word, so that the session does what it does when it is cut off.
+    pub async fn cut(&mut self) {
+        if let Some(pings) = self.pings.take() {
+            pings.abort();
+        }
+        if let Some(mut out) = self.input.lock().await.bytes.take() {
+            // Nobody may be there who takes it.
+            let _ = tokio::time::timeout(Duration::from_secs(1), out.shutdown()).await;
         }
     }
 

@@ -78,26 +78,44 @@ async fn known_hosts(target: &Target, mut args: Vec<String>) -> Option<PathBuf> 
     files.split_whitespace().next().map(PathBuf::from)
 }
 
+/// What a person's configuration wants at the prompt, but not for a channel of a program.
+const CHANNEL: [&str; 6] = [
+    "BatchMode=yes",
+    "RequestTTY=no",
+    "RemoteCommand=none",
+    "ClearAllForwardings=yes",
+    "ForwardX11=no",
+    "PermitLocalCommand=no",
+];
+
 /// The options of ssh, without the host. Nothing is said about key exchange: that choice is the operator's.
 pub(super) fn arguments(target: &Target) -> Result<Vec<String>, Failure> {
-    let checking = if target.accept_unknown_hosts { "accept-new" } else { "yes" };
+    let mut args = vec!["-T".to_owned()];
+    args.extend(options(target, "yes", &CHANNEL)?);
+    Ok(args)
+}
+
+/// The options for a person at a terminal, whom ssh may ask.
+///
+/// # Errors
+/// There is no place for the socket of the master connection.
+pub(super) fn by_hand(target: &Target) -> Result<Vec<String>, Failure> {
+    options(target, "ask", &[])
+}
+
+fn options(target: &Target, unknown_hosts: &str, more: &[&str]) -> Result<Vec<String>, Failure> {
+    let checking = if target.accept_unknown_hosts { "accept-new" } else { unknown_hosts };
     let mut options = vec![
-        "BatchMode=yes".to_owned(),
         format!("StrictHostKeyChecking={checking}"),
         // Rewriting one known-hosts file from many processes at once would lose lines.
         "UpdateHostKeys=no".to_owned(),
         format!("ConnectTimeout={}", target.connect_timeout.as_secs().max(1)),
         format!("ServerAliveInterval={ALIVE}"),
         "ServerAliveCountMax=3".to_owned(),
-        // What a person's configuration wants at the prompt, but not for a channel of a program.
-        "RequestTTY=no".to_owned(),
-        "RemoteCommand=none".to_owned(),
-        "ClearAllForwardings=yes".to_owned(),
-        "ForwardX11=no".to_owned(),
-        "PermitLocalCommand=no".to_owned(),
         // The classification of failures reads what ssh says.
         "LogLevel=INFO".to_owned(),
     ];
+    options.extend(more.iter().map(|option| (*option).to_owned()));
     if target.persist.is_zero() {
         options.extend(["ControlMaster=no", "ControlPath=none"].map(str::to_owned));
     } else {
@@ -106,7 +124,7 @@ pub(super) fn arguments(target: &Target) -> Result<Vec<String>, Failure> {
         options.push(format!("ControlPath={}", path.display()));
         options.push(format!("ControlPersist={}", target.persist.as_secs()));
     }
-    let mut args = vec!["-T".to_owned()];
+    let mut args = Vec::new();
     // The person's own options come first: ssh takes the first value it gets. Checking host keys is not theirs to drop.
     let own = target.options.iter().filter(|option| !guarded(option)).cloned();
     for option in own.chain(options) {

@@ -42,6 +42,8 @@ pub(super) struct Greeting {
     pub shell: String,
     /// The name of the login user.
     pub user: String,
+    /// Sessions that ended while they guarded the access: whether they took everything back, and their names.
+    pub taken: Vec<(bool, String)>,
     /// Path and content of the os-release that was found.
     pub release: Option<(String, Vec<u8>)>,
 }
@@ -57,6 +59,10 @@ impl Greeting {
                 Some(("acts-as", value)) => greeting.acts_as = value.to_owned(),
                 Some(("shell", value)) => greeting.shell = value.to_owned(),
                 Some(("user", value)) => greeting.user = value.to_owned(),
+                Some(("taken", value)) => {
+                    let (word, name) = value.split_once(' ').unwrap_or((value, ""));
+                    greeting.taken.push((word == "back", name.to_owned()));
+                }
                 Some(("os-release", path)) => {
                     greeting.release = Some((path.to_owned(), rest.to_vec()));
                     break;

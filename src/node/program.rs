@@ -84,7 +84,7 @@ fn framed(text: &str) -> Vec<u8> {
 }
 
 /// Without the lines that hold a comment alone: they are for those who read the source.
-fn bare(text: &str) -> String {
+pub(super) fn bare(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for line in text.lines().filter(|line| !line.trim_start().starts_with("# ") && !line.trim().is_empty()) {
         out.push_str(line);

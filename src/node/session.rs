@@ -6,7 +6,7 @@ use super::login::{login, transport};
 use super::probe::{Greeting, Probe};
 use super::program::{self, Nonces};
 use super::reading::Reading;
-use super::{Access, Failure, Pace, Reason, Target, failure, pace, upload};
+use super::{Access, Failure, Pace, Reason, Regained, Target, failure, pace, upload};
 use crate::base::Problem;
 use crate::resource::Action;
 use std::time::Duration;
@@ -22,6 +22,10 @@ pub struct Session {
     greeting: Greeting,
     /// A request was sent whose answer was not read to its end.
     unread: bool,
+    /// The node has the program of the guard.
+    pub(super) guarded: bool,
+    /// What could cut the access is kept and not proven yet.
+    pub(super) armed: bool,
 }
 
 /// Writes the text of a job, given the token of its answer.
@@ -54,7 +58,17 @@ impl Session {
         asked: bool,
     ) -> Session {
         let (target, access) = (target.clone(), access.clone());
-        Session { target, access, channel, nonces, count: asked.into(), greeting, unread: asked }
+        Session {
+            target,
+            access,
+            channel,
+            nonces,
+            count: asked.into(),
+            greeting,
+            unread: asked,
+            guarded: false,
+            armed: false,
+        }
     }
 
     /// Connects to a node and becomes root there where that is wanted. A refusal of a busy server is tried again.
@@ -103,6 +117,17 @@ impl Session {
     /// The address that was connected to.
     pub fn host(&self) -> &str {
         &self.target.host
+    }
+
+    /// The name of its private folder, by which the node knows it later.
+    pub(super) fn name(&self) -> &str {
+        &self.nonces.name
+    }
+
+    /// What the session `name` did about the access when it ended by itself, where this one was the first to come after.
+    pub(super) fn took_back(&self, name: &str) -> Option<Regained> {
+        let (taken, _) = self.greeting.taken.iter().find(|(_, known)| known == name)?;
+        Some(if *taken { Regained::Taken } else { Regained::Partly })
     }
 
     /// The user that logged in.

@@ -16,12 +16,11 @@ pub mod wave;
 
 pub use crate::data::Vault;
 pub use crate::module::{Collector, Language};
-pub use crate::resource::Facts;
+pub use crate::resource::{Action, Diff, Facts, Verb};
 pub use intent::{Collected, Force, Intent, Modules, Only, Part, Past};
 pub use wave::{Group, Roll, Share, Wave};
 
 use crate::base::{Place, Problem};
-use crate::resource::{Action, Diff, Verb};
 use std::collections::BTreeSet;
 
 /// The operations of a run, per node, in the order of the catalogue.
@@ -59,6 +58,8 @@ pub struct Operation {
     /// Why it is owed although nothing of this plan asks for it.
     pub owed: Option<String>,
     pub guards_access: bool,
+    /// What takes it back where it cut the access, beside what suil keeps by itself.
+    pub undo: Option<String>,
     /// Where the module's code declared the resource.
     pub place: Option<Place>,
 }

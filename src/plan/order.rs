@@ -238,6 +238,7 @@ fn operation(id: usize, step: Step, wants: &[Want]) -> Operation {
         judged_then: step.change.judged_then,
         owed: step.owed,
         guards_access: step.change.guards_access,
+        undo: step.change.undo,
         place: step.resource.and_then(|r| r.place()),
     }
 }

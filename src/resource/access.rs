@@ -131,13 +131,181 @@ fn numbered(name: &str) -> &str {
     if name == "root" { "0" } else { name }
 }
 
-/// True for paths whose change may cut suil's own access.
+/// True for paths whose change may cut suil's own access: sshd, sudo, accounts, PAM, the firewall, the network.
 pub fn guards(path: &str) -> bool {
-    const ROOTS: &[&str] =
-        &["/etc/ssh", "/etc/sudoers.d", "/etc/pam.d", "/etc/security", "/etc/nftables.d", "/etc/ufw"];
-    const FILES: &[&str] = &["/etc/sudoers", "/etc/passwd", "/etc/shadow", "/etc/group", "/etc/nftables.conf"];
-    FILES.contains(&path)
-        || path.ends_with("/.ssh")
-        || path.ends_with("/authorized_keys")
+    in_home(path)
+        || FILES.contains(&path)
         || ROOTS.iter().any(|root| path.strip_prefix(root).is_some_and(|rest| rest.is_empty() || rest.starts_with('/')))
+        || BEGINNINGS.iter().any(|beginning| path.starts_with(beginning))
+}
+
+/// Folders whose whole content counts, and they themselves.
+const ROOTS: &[&str] = &[
+    "/etc/ssh",
+    "/etc/dropbear",
+    "/etc/sudoers.d",
+    "/etc/doas.d",
+    "/etc/pam.d",
+    "/etc/security",
+    "/etc/sssd",
+    "/etc/polkit-1",
+    "/etc/nftables.d",
+    "/etc/nftables",
+    "/etc/iptables",
+    "/etc/ufw",
+    "/etc/firewalld",
+    "/etc/ferm",
+    "/etc/shorewall",
+    "/etc/fail2ban",
+    "/etc/network",
+    "/etc/netplan",
+    "/etc/systemd/network",
+    "/etc/NetworkManager",
+    "/etc/sysconfig/network",
+    "/etc/sysconfig/network-scripts",
+    "/etc/wireguard",
+    "/etc/wicked",
+];
+
+const FILES: &[&str] = &[
+    "/etc/sudoers",
+    "/etc/sudo.conf",
+    "/etc/doas.conf",
+    "/etc/passwd",
+    "/etc/shadow",
+    "/etc/group",
+    "/etc/gshadow",
+    "/etc/shells",
+    "/etc/login.defs",
+    "/etc/nologin",
+    "/run/nologin",
+    "/etc/nsswitch.conf",
+    "/etc/pam.conf",
+    "/etc/krb5.conf",
+    "/etc/nftables.conf",
+    "/etc/sysconfig/nftables.conf",
+    "/etc/sysconfig/iptables",
+    "/etc/sysconfig/ip6tables",
+    "/etc/default/ufw",
+    "/etc/hosts.allow",
+    "/etc/hosts.deny",
+    "/etc/dhcpcd.conf",
+    "/etc/ld.so.preload",
+    "/etc/default/ssh",
+    "/etc/sysconfig/sshd",
+];
+
+/// Unit files, and folders of theirs.
+const BEGINNINGS: &[&str] = &[
+    "/etc/systemd/system/ssh",
+    "/etc/systemd/system/dropbear",
+    "/etc/systemd/system/systemd-networkd",
+    "/etc/systemd/system/networking",
+    "/etc/systemd/system/NetworkManager",
+    "/etc/systemd/system/nftables",
+    "/etc/systemd/system/iptables",
+    "/etc/systemd/system/firewalld",
+    "/etc/systemd/system/ufw",
+];
+
+/// A home folder, which sshd refuses where others may write in it, and the keys in it.
+fn in_home(path: &str) -> bool {
+    let home =
+        path == "/root" || path == "/home" || path.strip_prefix("/home/").is_some_and(|rest| !rest.contains('/'));
+    home || path.ends_with("/.ssh") || path.ends_with("/authorized_keys") || path.ends_with("/authorized_keys2")
+}
+
+/// Units whose start, stop or restart may cut suil's own access, without their suffix.
+pub const UNITS: &[&str] = &[
+    "ssh",
+    "sshd",
+    "dropbear",
+    "sssd",
+    "nslcd",
+    "systemd-networkd",
+    "systemd-resolved",
+    "systemd-logind",
+    "systemd-user-sessions",
+    "NetworkManager",
+    "networking",
+    "network",
+    "wicked",
+    "dhcpcd",
+    "wpa_supplicant",
+    "firewalld",
+    "nftables",
+    "iptables",
+    "ip6tables",
+    "netfilter-persistent",
+    "ufw",
+    "ferm",
+    "shorewall",
+    "fail2ban",
+    "dbus",
+];
+
+/// Packages whose change may cut suil's own access.
+pub const PACKAGES: &[&str] = &[
+    "openssh",
+    "openssh-server",
+    "dropbear",
+    "sudo",
+    "doas",
+    "opendoas",
+    "sssd",
+    "libpam-sss",
+    "iptables",
+    "iptables-persistent",
+    "netfilter-persistent",
+    "nftables",
+    "ufw",
+    "firewalld",
+    "fail2ban",
+    "ifupdown",
+    "netplan.io",
+    "network-manager",
+    "NetworkManager",
+    "systemd",
+];
+
+/// Groups that give root, by sudo, doas or PAM.
+pub const GROUPS: &[&str] = &["sudo", "wheel", "admin", "root"];
+
+/// True for keys of sysctl that decide what a link takes and where it goes.
+pub fn guards_key(key: &str) -> bool {
+    ["net.ipv4.conf.", "net.ipv6.conf.", "net.ipv4.route.", "net.netfilter.", "net.ipv4.tcp_syncookies"]
+        .iter()
+        .any(|beginning| key.starts_with(beginning))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_could_shut_suil_out_is_known_by_its_path() {
+        for path in [
+            "/etc/ssh/sshd_config.d/50-x.conf",
+            "/etc/sudoers.d/deploy",
+            "/etc/sudoers",
+            "/etc/pam.d/sshd",
+            "/etc/nsswitch.conf",
+            "/etc/nftables.conf",
+            "/etc/firewalld/zones/public.xml",
+            "/etc/network/interfaces.d/eth0",
+            "/etc/netplan/50-x.yaml",
+            "/etc/systemd/network/10-x.network",
+            "/etc/systemd/system/ssh.service.d/x.conf",
+            "/etc/hosts.deny",
+            "/home/deploy",
+            "/home/deploy/.ssh/authorized_keys",
+            "/root",
+        ] {
+            assert!(guards(path), "{path}");
+        }
+        for path in ["/etc/motd", "/etc/sshx", "/home/deploy/app/conf", "/etc/networks", "/srv/home/x"] {
+            assert!(!guards(path), "{path}");
+        }
+        assert!(guards_key("net.ipv4.conf.all.rp_filter") && !guards_key("net.ipv4.ip_forward"));
+    }
 }

@@ -7,7 +7,7 @@ use crate::common_methods;
 
 pub const KIND: Kind = Kind {
     name: "command",
-    attributes: &["run", "cwd", "creates", "unless", "only_if", "triggered_by"],
+    attributes: &["run", "cwd", "creates", "unless", "only_if", "triggered_by", "guards_access", "undo"],
     build,
     join: None,
 };
@@ -24,6 +24,9 @@ struct Command {
     unless: Option<String>,
     only_if: Option<String>,
     triggered_by: Vec<Id>,
+    /// It could cut suil's own access; `undo` takes back what suil cannot keep by itself.
+    guards_access: bool,
+    undo: Option<String>,
 }
 
 fn build(from: &Attributes<'_>) -> Result<Arc<dyn Resource>, Problem> {
@@ -43,7 +46,14 @@ fn build(from: &Attributes<'_>) -> Result<Arc<dyn Resource>, Problem> {
         unless: from.text("unless")?,
         only_if: from.text("only_if")?,
         triggered_by: from.ids("triggered_by")?,
+        guards_access: from.boolean("guards_access")?.unwrap_or(false),
+        undo: from.text("undo")?,
     };
+    if command.undo.is_some() && !command.guards_access {
+        return Err(from
+            .problem("`undo` is given, and nothing would ever run it")
+            .expected("expected `guards_access = True` beside it"));
+    }
     if command.run.trim().is_empty() {
         return Err(from.problem("`run` is empty").expected("expected a command"));
     }
@@ -210,6 +220,8 @@ impl Command {
             title: format!("run {}", self.name()),
             action: Action::script(script),
             judged_then,
+            guards_access: self.guards_access,
+            undo: self.undo.clone(),
             brings: self.creates.iter().map(|path| Brought::Path(path.clone())).collect(),
             ..Change::default()
         })

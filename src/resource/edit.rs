@@ -123,6 +123,7 @@ impl Edit {
             },
             brings: vec![Brought::Path(self.path.clone())],
             guards_access: access::guards(&self.path),
+            undo: None,
             judged_then: None,
         }
     }
@@ -148,6 +149,7 @@ impl Edit {
             judged_then: Some(format!("{} must come with an earlier operation", self.path)),
             brings: vec![Brought::Path(self.path.clone())],
             guards_access: access::guards(&self.path),
+            undo: None,
         }
     }
 

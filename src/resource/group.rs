@@ -114,6 +114,7 @@ impl Resource for Group {
             diff,
             action: Action::script(format!("{}\n", shell::join(words))),
             brings: vec![Brought::Group(self.name().to_owned())],
+            guards_access: there && access::GROUPS.contains(&self.name()),
             ..Change::default()
         }])
     }
@@ -152,6 +153,7 @@ impl Group {
             title: format!("remove group {}", self.name()),
             diff: Diff::default().attribute("gid", fields.text("gid"), None),
             action: Action::script(format!("group_remove {}\n", self.name())),
+            guards_access: access::GROUPS.contains(&self.name()),
             ..Change::default()
         })
     }

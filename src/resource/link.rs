@@ -67,6 +67,7 @@ impl Resource for Link {
             judged_then: path::parent_is_there(self, self.name(), facts, ahead)?,
             brings: vec![Brought::Path(self.name().to_owned())],
             guards_access: access::guards(self.name()),
+            undo: None,
         }])
     }
 

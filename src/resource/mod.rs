@@ -214,6 +214,8 @@ pub struct Change {
     pub brings: Vec<Brought>,
     /// The operation could cut suil's own access to the node.
     pub guards_access: bool,
+    /// What takes it back where it did, beside what is kept of files, accounts, services and the network.
+    pub undo: Option<String>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]

@@ -19,10 +19,6 @@ enum Ensure {
 /// What a transaction may do beside what is asked for.
 const ALLOW: &[&str] = &["removals", "downgrades", "held", "repair"];
 
-/// Packages whose change may cut suil's own access.
-const ACCESS: &[&str] =
-    &["openssh", "openssh-server", "dropbear", "sudo", "iptables", "nftables", "ufw", "firewalld", "systemd"];
-
 #[derive(Debug)]
 struct Package {
     common: Common,
@@ -249,7 +245,7 @@ impl Package {
             diff: Diff::default().attribute(self.name(), found.shown(), after),
             action: Action::script(format!("package_change {tool} {action} {allow} {spec}\n")),
             brings: vec![Brought::Package(self.name().to_owned())],
-            guards_access: ACCESS.contains(&self.name()),
+            guards_access: access::PACKAGES.contains(&self.name()),
             ..Change::default()
         }
     }

@@ -12,24 +12,6 @@ pub const KIND: Kind = Kind {
     join: None,
 };
 
-/// Units whose restart may cut suil's own access.
-const ACCESS: &[&str] = &[
-    "ssh",
-    "sshd",
-    "dropbear",
-    "systemd-networkd",
-    "systemd-resolved",
-    "systemd-logind",
-    "NetworkManager",
-    "networking",
-    "network",
-    "firewalld",
-    "nftables",
-    "iptables",
-    "ufw",
-    "dbus",
-];
-
 #[derive(Debug)]
 pub struct Service {
     common: Common,
@@ -330,7 +312,7 @@ impl Service {
 
     fn guards(&self) -> bool {
         let name = self.unit.rsplit_once('.').map_or(self.unit.as_str(), |(name, _)| name);
-        ACCESS.contains(&name)
+        access::UNITS.contains(&name)
     }
 
     fn problem(&self, what: &str) -> Problem {

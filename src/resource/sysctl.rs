@@ -112,7 +112,11 @@ impl Resource for Sysctl {
         if script.is_empty() {
             return Ok(Vec::new());
         }
+        let guards = access::guards_key(&key);
+        let undo = fields.text("value").filter(|_| guards && self.now);
         Ok(vec![Change {
+            guards_access: guards,
+            undo: undo.map(|old| format!("sysctl_now {} {}", shell::quote(&self.proc()), shell::quote(&normal(&old)))),
             title: format!("set {key} to {value}"),
             diff,
             action: Action::script(script),

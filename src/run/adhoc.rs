@@ -54,7 +54,7 @@ pub fn targets(setup: &Setup, catalogue: &Catalogue) -> problem::Result<Vec<Targ
     let mut problems = Vec::new();
     let mut targets = Vec::with_capacity(catalogue.entries.len());
     for entry in &catalogue.entries {
-        match target(setup, entry) {
+        match target(&setup.vault, entry) {
             Ok(target) => targets.push(target),
             Err(found) => problems.extend(found),
         }

@@ -18,10 +18,12 @@ pub fn collectors<'a>(parts: impl IntoIterator<Item = &'a Part>) -> Vec<Collecto
         .collect()
 }
 
-/// The facts with what only the catalogue knows of the node.
+/// The facts with what only the catalogue knows of the node. Where it names no login user, the session did.
 pub fn known(mut survey: Survey, intent: &Intent) -> Survey {
     survey.facts.family = intent.family.clone().unwrap_or_default();
-    survey.facts.ssh_user = intent.ssh_user.clone();
+    if !intent.ssh_user.is_empty() {
+        survey.facts.ssh_user = intent.ssh_user.clone();
+    }
     survey
 }
 

@@ -31,7 +31,7 @@ pub use gather::{Gathered, gather};
 pub use outcome::Outcome;
 pub use past::{Run, Runs};
 pub use perform::leave;
-pub use prepare::{Prepared, prepare};
+pub use prepare::{Prepared, prepare, target};
 pub use record::{About, NodeRecord, Record};
 pub use roll::{Rolled, perform};
 pub use stop::Stop;

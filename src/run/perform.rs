@@ -3,7 +3,7 @@
 use super::bystander;
 use super::facts::{Folder, Recorded};
 use super::gather::{Gathered, Ready};
-use super::guard;
+use super::guard::{self, Shut};
 use super::link;
 use super::outcome::Outcome;
 use super::roll::Turn;
@@ -121,7 +121,8 @@ async fn one(
                 performed += 1;
                 debts.entry(operation.module.clone()).or_default().remove(&operation.resource);
                 if let Err(failure) = guard::release(&mut ready, operation, plan).await {
-                    return Outcome::InDoubt { performed, planned, problem: *failure.problem };
+                    let shut = guard::lost(&mut ready, operation, planned, &failure, watch).await;
+                    return Outcome::InDoubt { performed, planned, problem: shut.problem };
                 }
             }
             Err(Broken::Failed(problem)) => {
@@ -158,7 +159,7 @@ async fn step(
 ) -> Result<(), Broken> {
     let started = clock::instant();
     let ended = tokio::select! {
-        ended = guarded(ready, operation, options) => Some(ended),
+        ended = guarded(ready, operation, options, planned, watch) => Some(ended),
         () = stop.demanded() => None,
     };
     let seconds = started.elapsed().as_secs_f64();
@@ -166,33 +167,29 @@ async fn step(
         watch.event(&Event::Ended { node: &ready.node, operation, seconds, problem, output });
     };
     match ended {
-        Some(Ok(outcome)) if outcome.status == 0 => {
-            let proven = if operation.guards_access { guard::prove(ready, operation, planned).await } else { Ok(()) };
-            let report = proven.as_ref().err().map(|problem| problem.what.as_str());
-            watch.event(&Event::Ended {
-                node: &ready.node,
-                operation,
-                seconds,
-                problem: report,
-                output: said(&outcome).trim(),
-            });
-            proven.map_err(|problem| Broken::Failed(Box::new(problem)))
+        Some((Err(failure), Some(shut))) if failure.reason == Reason::Lost => {
+            report(Some(&shut.problem.what), "");
+            Err(broken(shut))
         }
-        Some(Ok(outcome)) => {
+        Some((Ok(outcome), shut)) if outcome.status == 0 => {
+            report(shut.as_ref().map(|shut| shut.problem.what.as_str()), said(&outcome).trim());
+            shut.map_or(Ok(()), |shut| Err(broken(shut)))
+        }
+        Some((Ok(outcome), shut)) => {
             let problem = refused(&ready.node, operation, planned, &outcome);
             report(Some(&problem.what), &said(&outcome));
-            Err(Broken::Failed(Box::new(problem)))
+            Err(also(problem, shut))
         }
-        Some(Err(Failure { reason, mut problem })) => {
+        Some((Err(Failure { reason, mut problem }), shut)) => {
             if matches!(reason, Reason::Local | Reason::Limit) {
                 // The node was reached: it is not how to reach it that is wrong.
                 problem.place = operation.place.or(problem.place);
             }
             report(Some(&problem.what), "");
-            Err(match reason {
-                Reason::Lost => Broken::Lost(problem),
-                _ => Broken::Failed(problem),
-            })
+            match reason {
+                Reason::Lost => Err(Broken::Lost(problem)),
+                _ => Err(also(*problem, shut)),
+            }
         }
         None => {
             let problem = Problem::new(format!(
@@ -206,12 +203,46 @@ async fn step(
     }
 }
 
-/// Performs an operation; what one that could cut the access changes is kept before.
-async fn guarded(ready: &mut Ready, operation: &Operation, options: &Options) -> Result<crate::node::Outcome, Failure> {
-    if operation.guards_access {
-        guard::keep(ready, operation).await?;
+/// Performs an operation; what one that could cut the access changes is kept before, and the access is proven after,
+/// whether it ended well or not: a daemon that does not start any more is lost as well.
+async fn guarded(
+    ready: &mut Ready,
+    operation: &Operation,
+    options: &Options,
+    planned: usize,
+    watch: &dyn Watch,
+) -> (Result<crate::node::Outcome, Failure>, Option<Shut>) {
+    if operation.guards_access
+        && let Err(failure) = guard::keep(ready, operation).await
+    {
+        return (Err(failure), None);
     }
-    ready.session.perform(&operation.title, &operation.action, options.step_limit).await
+    let ended = ready.session.perform(&operation.title, &operation.action, options.step_limit).await;
+    let shut = match &ended {
+        Err(failure) if failure.reason == Reason::Lost && ready.session.armed() => {
+            Some(guard::lost(ready, operation, planned, failure, watch).await)
+        }
+        Err(failure) if matches!(failure.reason, Reason::Lost | Reason::Locked) => None,
+        _ if operation.guards_access => guard::prove(ready, operation, planned, watch).await.err(),
+        _ => None,
+    };
+    (ended, shut)
+}
+
+fn broken(shut: Shut) -> Broken {
+    match shut.in_doubt {
+        true => Broken::Lost(Box::new(shut.problem)),
+        false => Broken::Failed(Box::new(shut.problem)),
+    }
+}
+
+/// An operation that failed and shut suil out as well.
+fn also(problem: Problem, shut: Option<Shut>) -> Broken {
+    let Some(shut) = shut else { return Broken::Failed(Box::new(problem)) };
+    let notes =
+        std::iter::once(format!("and {}", shut.problem.what)).chain(shut.problem.notes.into_iter().map(|n| n.text));
+    let problem = notes.fold(problem, Problem::note);
+    broken(Shut { problem, in_doubt: shut.in_doubt })
 }
 
 /// All that an operation said: whom it waited for stands on stderr, whether it ended well or not.

@@ -4,7 +4,7 @@ use super::{Options, Setup};
 use crate::base::{Problems, Result, problem};
 use crate::catalogue::{Catalogue, Entry};
 use crate::node::Target;
-use crate::plan::Intent;
+use crate::plan::{Intent, Vault};
 use std::num::NonZero;
 
 /// A node that may be connected to.
@@ -40,7 +40,7 @@ pub fn prepare(setup: &Setup, catalogue: &Catalogue, options: &Options) -> Resul
 }
 
 fn one(setup: &Setup, entry: &Entry, options: &Options) -> Result<Prepared> {
-    let target = target(setup, entry)?;
+    let target = target(&setup.vault, entry)?;
     let intent = match entry.probe.is_known() {
         true => Some(setup.intent(entry, &target, options)?),
         false => {
@@ -56,8 +56,11 @@ fn one(setup: &Setup, entry: &Entry, options: &Options) -> Result<Prepared> {
 }
 
 /// How the node is reached, with the secrets of its `deployment` revealed.
-pub fn target(setup: &Setup, entry: &Entry) -> Result<Target> {
-    let mut target = Target::from_plain(&entry.name, &entry.settings(&setup.vault)?)?;
+///
+/// # Errors
+/// All that is wrong with it, and secrets that no key opens.
+pub fn target(vault: &Vault, entry: &Entry) -> Result<Target> {
+    let mut target = Target::from_plain(&entry.name, &entry.settings(vault)?)?;
     target.place = entry.deployment_place("ssh_host").or_else(|| entry.deployment().map(|value| value.place));
     Ok(target)
 }

@@ -49,7 +49,15 @@ impl Keys {
 
     /// The recipients of these identities: safe to show.
     pub fn recipients(&self) -> Recipients {
-        Recipients(self.identities.iter().map(Identity::to_public).collect())
+        Recipients(self.identities.iter().map(|identity| (identity.to_public(), None)).collect())
+    }
+
+    /// Each identity alone.
+    pub(super) fn each(&self) -> impl Iterator<Item = (String, Keys)> {
+        self.identities.iter().map(|identity| {
+            let alone = Keys { identities: vec![identity.clone()], origin: self.origin.clone() };
+            (identity.to_public().to_string(), alone)
+        })
     }
 
     pub(super) fn iter(&self) -> impl Iterator<Item = &dyn age::Identity> {
@@ -75,9 +83,9 @@ fn no_identity(word: &str, line: usize, origin: &str) -> Problem {
     problem
 }
 
-/// Whom secrets are encrypted for.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Recipients(Vec<Recipient>);
+/// Whom secrets are encrypted for: public keys, each once, some with the name of whose it is.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Recipients(Vec<(Recipient, Option<String>)>);
 
 impl Recipients {
     /// Reads recipients, separated by commas or white space. `origin` is where they stand, for messages.
@@ -85,32 +93,63 @@ impl Recipients {
     /// # Errors
     /// A word that is no X25519 recipient, or none at all.
     pub fn parse(text: &str, origin: &str) -> Result<Recipients, Problem> {
+        let mut recipients = Recipients::default();
+        recipients.add(text, None, origin)?;
+        recipients.some(origin)
+    }
+
+    /// Adds what stands in `text`; `name` says whose key it is.
+    ///
+    /// # Errors
+    /// A word that is no X25519 recipient.
+    pub fn add(&mut self, text: &str, name: Option<&str>, origin: &str) -> Result<(), Problem> {
         let words = text.split([',', ' ', '\t', '\r', '\n']).filter(|word| !word.is_empty());
-        let mut recipients: Vec<Recipient> = Vec::new();
         for word in words {
-            let recipient = word.parse().map_err(|_| {
+            let recipient: Recipient = word.parse().map_err(|_| {
                 // What stands here by mistake may be an identity, so it is not repeated.
                 let public = word.starts_with("age1");
                 let found = if public { format!("`{word}`") } else { "a word that starts otherwise".to_owned() };
                 Problem::new(format!("`{origin}` holds something that is no age recipient"))
                     .expected(format!("expected `age1…`, found {found}"))
             })?;
-            if !recipients.contains(&recipient) {
-                recipients.push(recipient);
+            if !self.0.iter().any(|(known, _)| *known == recipient) {
+                self.0.push((recipient, name.map(str::to_owned)));
             }
         }
-        if recipients.is_empty() {
-            return Err(Problem::new(format!("`{origin}` names no age recipient")).expected("expected `age1…`"));
+        Ok(())
+    }
+
+    /// The same, where there is at least one.
+    ///
+    /// # Errors
+    /// There is none.
+    pub fn some(self, origin: &str) -> Result<Recipients, Problem> {
+        match self.0.is_empty() {
+            true => Err(Problem::new(format!("`{origin}` names no age recipient")).expected("expected `age1…`")),
+            false => Ok(self),
         }
-        Ok(Recipients(recipients))
     }
 
     /// The recipients as text, in their order.
     pub fn names(&self) -> Vec<String> {
-        self.0.iter().map(ToString::to_string).collect()
+        self.0.iter().map(|(recipient, _)| recipient.to_string()).collect()
+    }
+
+    /// The name that goes with a recipient.
+    pub fn name_of(&self, recipient: &str) -> Option<&str> {
+        self.0.iter().find(|(known, _)| known.to_string() == recipient)?.1.as_deref()
+    }
+
+    /// How many they are.
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
     }
 
     pub(super) fn iter(&self) -> impl Iterator<Item = &dyn age::Recipient> {
-        self.0.iter().map(|recipient| recipient as &dyn age::Recipient)
+        self.0.iter().map(|(recipient, _)| recipient as &dyn age::Recipient)
     }
 }

@@ -94,3 +94,23 @@ fn there_is_nothing_to_encrypt_in_nothing() {
         "sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
     );
 }
+
+#[test]
+fn a_ciphertext_tells_how_many_can_read_it_and_each_key_whether_it_is_one_of_them() {
+    let all: Vec<(String, Recipients)> = (0..4).map(|_| identity()).collect();
+    for count in 1..=4 {
+        let names: Vec<String> = all[..count].iter().flat_map(|(_, to)| to.names()).collect();
+        let cipher =
+            encrypt(b"x", &Recipients::parse(&names.join(","), "test").expect("recipients")).expect("encrypts");
+        assert_eq!(audience(&cipher), Some(count));
+        let keys = Keys::parse(&format!("{}\n{}", all[0].0, all[2].0), "keys").expect("keys");
+        let wanted: Vec<String> =
+            [0, 2].into_iter().filter(|at| *at < count).flat_map(|at| all[at].1.names()).collect();
+        assert_eq!(readers(&cipher, &keys), Ok(wanted));
+    }
+    let damaged = Cipher { base64: STANDARD.encode("age-encryption.org/v1\n-> X25519 abc") };
+    assert_eq!(
+        (audience(&damaged), readers(&damaged, &Keys::parse(&all[0].0, "keys").expect("keys"))),
+        (None, Err(Failure::Damaged))
+    );
+}

@@ -1,7 +1,7 @@
 //! All secrets of a file for other recipients.
 
 use super::super::secret::{self, Keys, Plaintext, Recipients, Vault};
-use super::super::yaml::spot::{Reading, Secret, Spot};
+use super::super::yaml::spot::{Secret, Spot};
 use super::super::yaml::spots;
 use super::layout::refill;
 use crate::base::{Mask, Problem, Problems, Result};
@@ -24,7 +24,7 @@ impl Opened {
         let vault = Vault::new(Some(keys.clone()), Mask::new());
         let mut secrets = Vec::new();
         let mut problems = Problems::new();
-        for spot in spots(path, bytes, Reading::Data)? {
+        for spot in spots(path, bytes)? {
             let Secret::Sealed(cipher) = &spot.secret else { continue };
             match vault.reveal(cipher, &spot.key, spot.place) {
                 Ok(plaintext) => secrets.push((spot, plaintext)),
@@ -68,7 +68,7 @@ impl Opened {
         }
         out.push_str(self.text.get(done..).unwrap_or_default());
         // What was written is read again, before anything rests on it.
-        let found = spots(path, out.as_bytes(), Reading::Data).unwrap_or_default();
+        let found = spots(path, out.as_bytes()).unwrap_or_default();
         let same = found.len() == sealed.len()
             && found.iter().zip(&sealed).zip(&self.secrets).all(|((found, sealed), (old, _))| {
                 found.key == old.key && matches!(&found.secret, Secret::Sealed(cipher) if cipher == sealed)

@@ -11,7 +11,7 @@ use super::anchor::{Anchored, Anchors};
 use super::spot::{Reading, Spot};
 use super::{MAX_DEPTH, MAX_PROBLEMS, syntax};
 use crate::base::{FileId, Place, Problem, Problems};
-use granit_parser::{Event, Parser, Span, StrInput};
+use granit_parser::{Event, Parser, Span, StrInput, StructureStyle};
 use std::sync::{Arc, LazyLock};
 use tags::Mark;
 
@@ -27,6 +27,8 @@ pub struct Builder<'a> {
     spots: Vec<Spot>,
     /// Where the last event ends, and the one before it.
     ends: (usize, usize),
+    /// How many collections in brackets are open.
+    flow: usize,
 }
 
 /// How the problem of a bare key ends.
@@ -60,6 +62,7 @@ impl<'a> Builder<'a> {
             reading: None,
             spots: Vec::new(),
             ends: (0, 0),
+            flow: 0,
         }
     }
 
@@ -108,6 +111,14 @@ impl<'a> Builder<'a> {
         }
         match self.parser.next_event()? {
             Ok(pulled) => {
+                self.flow = match &pulled.0 {
+                    Event::SequenceStart(StructureStyle::Flow, ..) | Event::MappingStart(StructureStyle::Flow, ..) => {
+                        self.flow + 1
+                    }
+                    Event::SequenceStart(..) | Event::MappingStart(..) if self.flow > 0 => self.flow + 1,
+                    Event::SequenceEnd | Event::MappingEnd => self.flow.saturating_sub(1),
+                    _ => self.flow,
+                };
                 self.ends = (pulled.1.end.byte_offset().unwrap_or_default(), self.ends.0);
                 Some(pulled)
             }
@@ -234,6 +245,11 @@ impl<'a> Builder<'a> {
 
     pub(super) fn reading(&self) -> Option<Reading> {
         self.reading
+    }
+
+    /// True between brackets or braces.
+    pub(super) fn in_flow(&self) -> bool {
+        self.flow > 0
     }
 
     /// Where the event before the present one ends.

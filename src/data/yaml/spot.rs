@@ -30,6 +30,8 @@ pub struct Spot {
     pub style: Style,
     /// True where another tag stands before it.
     pub tagged: bool,
+    /// True between brackets or braces, where no block can stand.
+    pub flow: bool,
     /// The bytes of the value, from its tag, quote or block header to its last character; other tags and anchors are
     /// outside.
     pub value: Range<usize>,
@@ -103,7 +105,16 @@ impl Builder<'_> {
             (Style::Block, _) => header(source, before..range.start).unwrap_or(range.start),
             _ => range.start,
         };
-        self.note(Spot { key: self.key(), place, secret, style, tagged, value: start..end, inside });
+        self.note(Spot {
+            key: self.key(),
+            place,
+            secret,
+            style,
+            tagged,
+            flow: self.in_flow(),
+            value: start..end,
+            inside,
+        });
     }
 
     fn plain_secret(&mut self, place: Place) {

@@ -15,6 +15,7 @@ fn operation(verb: Verb, title: &str, resource: &str, diff: Diff) -> Operation {
         judged_then: None,
         owed: None,
         guards_access: false,
+        undo: None,
         place: None,
     }
 }

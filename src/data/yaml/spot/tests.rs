@@ -1,10 +1,14 @@
 use super::*;
-use crate::data::yaml::spots;
+use crate::data::yaml::{spots, view_spots};
 use std::path::Path;
 
 /// Each secret as `key line:column value / inside`.
 fn found(text: &str, reading: Reading) -> Vec<String> {
-    let spots = spots(Path::new("x.yaml"), text.as_bytes(), reading).unwrap_or_else(|p| panic!("{text}: {p:?}"));
+    let spots = match reading {
+        Reading::Data => spots(Path::new("x.yaml"), text.as_bytes()),
+        Reading::View => view_spots(Path::new("x.yaml"), text),
+    };
+    let spots = spots.unwrap_or_else(|p| panic!("{text}: {p:?}"));
     let line = |spot: &Spot| {
         let inside = spot.inside.clone().map_or("-", |inside| &text[inside]);
         let tagged = if spot.tagged { " tagged" } else { "" };
@@ -71,16 +75,16 @@ fn a_view_shows_secrets_as_tags_or_under_a_tag_as_text() {
         ("a: !SECRET [x]", "is followed by a list"),
         ("!SECRET 'k': x", "a tag stands before the key"),
     ] {
-        let problems = spots(Path::new("x.yaml"), text.as_bytes(), Reading::View).expect_err(text);
+        let problems = view_spots(Path::new("x.yaml"), text).expect_err(text);
         assert!(problems[0].what.contains(want), "{problems:?}");
     }
-    assert!(spots(Path::new("x.yaml"), b"a: !SECRET 'x'", Reading::Data).is_err());
+    assert!(spots(Path::new("x.yaml"), b"a: !SECRET 'x'").is_err());
 }
 
 #[test]
 fn a_broken_file_has_no_secrets_but_problems() {
     for text in ["a: !ENC[YWJj]\n---\nb: 1\n", "a: !ENC[YWJ]\n", "a: [!ENC[YWJj]\n", "a: !ENC[YWJj] x\n"] {
-        let problems = spots(Path::new("x.yaml"), text.as_bytes(), Reading::Data).expect_err(text);
+        let problems = spots(Path::new("x.yaml"), text.as_bytes()).expect_err(text);
         assert!(problems.iter().all(|problem| problem.place.is_some()), "{problems:?}");
     }
 }
