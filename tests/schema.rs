@@ -143,10 +143,38 @@ fn a_slip_is_found_at_its_key() {
     let common = schema(&room, &["--for", "common"]);
     assert_eq!(wrong(&common, "hierarchy: [a]\ndeploymnet: {}\n"), ["deploymnet"]);
     assert_eq!(wrong(&common, "recipients: age1\n"), ["hierarchy"], "it is missing");
+    assert_eq!(wrong(&common, "hierarchy: [a]\nruns: {kepe: 3}\nbefore_batch: {rnu: x}\n").len(), 2);
+    let sound =
+        "hierarchy: [a]\nruns: {keep: all, days: 30}\nbefore_batch: {run: [a, 1], timeout: 20m}\nafter_batch: no\n";
+    assert_eq!(wrong(&common, sound), [""; 0]);
     let modules = schema(&room, &["--for", "modules"]);
     let sound = "repos:\n  - {repo: local, modules: [a]}\n  - {repo: 'https://x', modules: {a: '1', b: {version: 2, sha256: c}}}\n";
     assert_eq!(wrong(&modules, sound), [""; 0]);
     assert_eq!(wrong(&modules, "repos: [{rpeo: x, modules: [a]}]\n"), ["repos.0.repo", "repos.0.rpeo"]);
+}
+
+/// Whatever suil itself names as a key that may stand there.
+#[test]
+fn every_key_that_suil_reads_is_in_a_schema() {
+    for (path, key, file) in [
+        ("data/common.yaml", "nothing: x\n", "common"),
+        ("modules.yaml", "nothing: x\nrepos: []\n", "modules"),
+        ("modules.yaml", "repos: [{nothing: x}]\n", "modules"),
+        ("data/nodes/web-01.example.com.yaml", "deployment: {nothing: x}\n", "data"),
+    ] {
+        let room = Room::copy("data-example");
+        let text = fs::read_to_string(room.path().join(path)).unwrap_or_default();
+        room.write(path, &format!("{text}{key}"));
+        let told = room.run(&["validate"]).stderr;
+        let schema = schema(&Room::copy("data-example"), &["--for", file]).to_json();
+        let line =
+            told.lines().find(|line| line.contains("expected one of `")).unwrap_or_else(|| panic!("{path}: {told}"));
+        let known: Vec<&str> = line.split('`').skip(1).step_by(2).collect();
+        assert!(!known.is_empty(), "{told}");
+        for known in known {
+            assert!(schema.contains(&format!("\"{known}\": {{")), "{path}: {known}");
+        }
+    }
 }
 
 /// The parts that a person sees while typing.

@@ -107,6 +107,8 @@ fn layer(loaded: &Loaded) -> Result<Plain, Problems> {
                 "the roles that a rolling run finishes before this one; in role files alone",
             ),
         ),
+        ("before_batch", hook("before")),
+        ("after_batch", hook("after")),
         ("deployment", form::described(deployment_schema(), "how the nodes are reached")),
     ]);
     let mut problems = Problems::new();
@@ -117,6 +119,37 @@ fn layer(loaded: &Loaded) -> Result<Plain, Problems> {
         }
     }
     if problems.is_empty() { Ok(slots) } else { Err(problems) }
+}
+
+/// A command of the control machine, under `before_batch` or `after_batch`; false and an empty list are none.
+fn hook(when: &str) -> Plain {
+    let words = Plain::from_iter([("type", Plain::from("array")), ("items", form::text())]);
+    let run = || form::either([form::text(), words.clone()]);
+    let timed = Plain::from_iter([
+        ("type", Plain::from("object")),
+        ("properties", Plain::from_iter([("run", run()), ("timeout", form::text())])),
+        ("required", Plain::List(vec![Plain::from("run")])),
+        ("additionalProperties", Plain::from(false)),
+    ]);
+    let words = format!("runs on the control machine {when} a batch of a rolling run");
+    form::described(form::either([run(), timed]), &words)
+}
+
+/// How many runs are kept, under `runs`.
+fn kept() -> Plain {
+    let number = || Plain::from_iter([("type", Plain::from("integer")), ("minimum", Plain::from(0))]);
+    let all = form::either([number(), Plain::from_iter([("enum", Plain::List(vec![Plain::from("all")]))])]);
+    Plain::from_iter([
+        ("type", Plain::from("object")),
+        (
+            "properties",
+            Plain::from_iter([
+                ("keep", form::described(all, "the newest so many runs are kept, or `all`")),
+                ("days", form::described(number(), "runs of the last so many days are kept")),
+            ]),
+        ),
+        ("additionalProperties", Plain::from(false)),
+    ])
 }
 
 fn modules(loaded: &Loaded) -> Plain {
@@ -136,6 +169,9 @@ fn common() -> Plain {
         ),
         ("hierarchy", strings("the layers below data/, lowest first: `roles/{role}.yaml`, `nodes/{node}.yaml`")),
         ("recipients", form::described(one_or_more, "who can open the secrets: `age1…`")),
+        ("runs", form::described(kept(), "which records of runs are kept")),
+        ("before_batch", hook("before")),
+        ("after_batch", hook("after")),
     ])
 }
 
