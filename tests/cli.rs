@@ -11,6 +11,8 @@ mod explain;
 mod init;
 #[path = "cli/lists.rs"]
 mod lists;
+#[path = "cli/origin.rs"]
+mod origin;
 #[path = "cli/room.rs"]
 mod room;
 #[path = "cli/secrets.rs"]

@@ -371,8 +371,25 @@ fn a_fact_counts_where_an_operation_comes_from_it() {
     let ran = refused(&room, &["node/motd` on node `here.example.com` is not as when planned"]);
     assert!(!ran.stderr.contains("app.conf"), "only what moved is named: {}", ran.stderr);
     room.spoil("motd", "welcome\n");
+    // The same would be written over it, but it is not what the diff showed.
+    room.spoil("app.conf", "workers = 9\n");
+    refused(&room, &["node/app.conf` on node `here.example.com` is not as when planned"]);
+    room.spoil("app.conf", "workers = 4\n");
     apply(&room, 0);
     assert_eq!(room.there("app.conf"), "workers = 5\n");
+}
+
+#[test]
+fn a_content_that_no_diff_shows_counts_too() {
+    let room = Room::new(&["app"]);
+    room.module("app", "", "def resources(config):\n    return [file(\"@/large\", content = \"x\" * 4000000)]\n");
+    room.spoil("large", &"y".repeat(4_000_000));
+    let ran = plan(&room, &[]);
+    assert!(!ran.stdout.contains("+xxx") && !ran.stdout.contains("-yyy"));
+    room.spoil("large", &"z".repeat(4_000_000));
+    refused(&room, &["node/large` on node `here.example.com` is not as when planned"]);
+    room.spoil("large", &"y".repeat(4_000_000));
+    apply(&room, 0);
 }
 
 #[test]
@@ -482,6 +499,39 @@ fn one_stale_node_stops_the_change_of_all() {
     room.spoil("open.example.com", "somebody else");
     refused(&room, &["node/open.example.com` on node `open.example.com` is not as when planned"]);
     assert_eq!(room.there(NODE), "none");
+}
+
+/// Of the nodes that a plan names, only the one that went is told.
+#[test]
+fn a_node_that_goes_takes_no_other_with_it() {
+    let room = three();
+    room.suil(&["plan", "--node", NODE, "open.example.com", "--out", "plan.json"]).expect(0);
+    fs::remove_file(room.path().join("data/nodes/open.example.com.yaml")).expect("a file");
+    let ran = refused(&room, &["node `open.example.com` is not in the workspace any more"]);
+    assert!(!ran.stderr.contains(&format!("`{NODE}`")), "{}", ran.stderr);
+}
+
+/// Nodes that no name and no role selects stand in the plan by their names.
+#[test]
+fn a_plan_of_what_a_change_affects() {
+    let room = three();
+    room.write("shut", "exec /bin/sh \"$@\"\n");
+    for args in [&["init", "-q"][..], &["add", "data", "modules"], &["commit", "-qm", "first"]] {
+        let mut git = std::process::Command::new("git");
+        git.args(["-c", "user.name=anna", "-c", "user.email=anna@example.com", "-c", "safe.directory=*"]);
+        assert!(git.args(args).current_dir(room.path()).status().expect("git runs").success());
+    }
+    let plan = |room: &Room, status| room.suil(&["plan", "--affected", "HEAD", "--out", "plan.json"]).expect(status);
+    let ran = plan(&room, 0);
+    assert!(ran.stderr.contains("nothing affected"), "{}", ran.stderr);
+    let ran = apply(&room, 0);
+    assert_eq!(ran.stdout, "Nothing to apply.\n");
+    room.data("other: {text: y}\n");
+    plan(&room, 0);
+    assert_eq!(file_of(&room)["selection"]["nodes"], json!([NODE]));
+    room.write("data/roles/demo.yaml", "modules: [other]\nother: {text: z}\n");
+    apply(&room, 0);
+    assert_eq!((room.there(NODE), room.there("open.example.com")), ("y".into(), "none".into()));
 }
 
 #[test]

@@ -7,7 +7,7 @@ use crate::catalogue::{Selection, Workspace};
 use crate::data::library::Origin;
 use crate::data::tree::{Repository, Tree};
 use crate::plan::Modules;
-use crate::plan::impact::{Code, NodeImpact, Side, Unknown, resources};
+use crate::plan::impact::{Code, NodeImpact, Revisions, Side, Unknown, resources};
 use std::collections::BTreeMap;
 use std::num::NonZero;
 use std::sync::Arc;
@@ -172,6 +172,11 @@ impl<'a> Comparison<'a> {
             resources: found,
         };
         node.is_any().then_some(node)
+    }
+
+    pub fn revisions(&self) -> Revisions {
+        let name = |version: Version| version.name.map(str::to_owned);
+        Revisions { before: name(self.before), after: name(self.after) }
     }
 
     /// What is wrong with modules of these nodes now, and, to be warned of, what was wrong with them before.

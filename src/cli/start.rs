@@ -369,7 +369,7 @@ async fn listen(stop: Stop) {
 
 /// `anna@desk: suil apply --role web`, or with a reason `anna@desk: new kernel (suil apply --role web)`. Arguments of
 /// suil never hold a secret of the workspace.
-fn purpose() -> String {
+pub(super) fn purpose() -> String {
     let user = variable("USER").or_else(|| variable("LOGNAME")).unwrap_or_else(|| "someone".to_owned());
     let host = rustix::system::uname().nodename().to_string_lossy().into_owned();
     let words: Vec<String> = std::env::args().skip(1).collect();

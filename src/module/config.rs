@@ -51,6 +51,11 @@ fn wipe(value: &mut Plain) {
 }
 
 impl Config {
+    /// True where the value at `path` is a secret whose plaintext is known: the public config says something else.
+    pub fn is_secret(&self, path: &[&str]) -> bool {
+        self.plain.at(path) != self.public.at(path)
+    }
+
     /// The node that the config is for, as the header says.
     pub fn node(&self) -> &str {
         self.public.at(&["suil", "node"]).and_then(Plain::as_str).unwrap_or_default()

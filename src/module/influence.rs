@@ -31,7 +31,7 @@ pub struct Influence {
     pub path: Vec<String>,
     /// It decides whether the resource is there at all.
     pub existence: bool,
-    /// The attributes of the wanted state that it changes, beside the content; its name is among them.
+    /// The attributes of the wanted state that it changes, beside the content; `name` where it has another name.
     pub attributes: Vec<String>,
     /// Line numbers, from 0, with what it does to each.
     pub lines: Vec<(usize, Effect)>,
@@ -147,23 +147,33 @@ impl Trials<'_> {
 
     fn value(&mut self, value: &Plain, path: &[String]) {
         let mut influence = Influence::new(path);
-        let mut answered = false;
+        let mut answers = Vec::new();
         for other in others(value) {
             let mut plain = Plain::clone(&self.config.plain);
             if let Some(place) = at_mut(&mut plain, path) {
+                let empty = other == Plain::Str(String::new());
                 *place = other;
-                answered |= self.differs(plain, &mut influence);
+                answers.push((self.differs(plain, &mut influence), empty));
             }
         }
+        // What is said of a secret decides what is shown: one trial alone may have left the part that matters.
+        let answered = match self.is_secret(path) {
+            true => answers.iter().all(|(answered, empty)| *answered || *empty),
+            false => answers.iter().any(|(answered, _)| *answered),
+        };
         // What is not given, or holds others, says nothing of its own.
         if !answered && !matches!(value, Plain::Null | Plain::List(_) | Plain::Map(_)) {
             self.all.unknown.push(path.to_vec());
-            return;
         }
         influence.settle(&self.all.found);
         if !influence.is_empty() {
             self.all.found.push(influence);
         }
+    }
+
+    fn is_secret(&self, path: &[String]) -> bool {
+        let keys: Vec<&str> = path.iter().map(String::as_str).collect();
+        self.config.is_secret(&keys)
     }
 
     /// Enters what the resource is like with another config; false where the module does not take it.
@@ -174,6 +184,10 @@ impl Trials<'_> {
         }
         self.left -= 1;
         let Ok(then) = self.module.make(&Arc::new(changed)) else { return false };
+        // Another one took its name by chance: the two cannot be told apart.
+        if then.count(&self.mine.resource.id()) > 1 {
+            return false;
+        }
         let beside = || {
             // Only its name is another: what stands at its place in a list that is alike otherwise.
             let other = then.resources.get(self.at)?;
@@ -201,7 +215,7 @@ fn change(value: &mut Plain) {
     }
 }
 
-/// Other values of the same type: one beside it, and one that counts as false.
+/// Other values of the same type, and the one that counts as false.
 fn others(value: &Plain) -> Vec<Plain> {
     let text = |text: &str| Plain::Str(text.to_owned());
     match value {
@@ -209,11 +223,35 @@ fn others(value: &Plain) -> Vec<Plain> {
         Plain::Bool(b) => vec![Plain::Bool(!b)],
         Plain::Int(n) => vec![Plain::Int(n.saturating_add(1)), Plain::Int(0)],
         Plain::Float(x) => vec![Plain::Float(x + 1.0), Plain::Float(0.0)],
-        Plain::Str(word) => vec![text(&format!("{word}x")), text("")],
+        Plain::Str(word) => vec![text(&shifted(word)), text(&beside(word)), text("")],
         Plain::List(list) if list.is_empty() => vec![Plain::List(vec![text("x")])],
         Plain::List(_) => vec![Plain::List(Vec::new())],
         Plain::Map(map) if map.is_empty() => vec![Plain::from_iter([("x", text("x"))])],
         Plain::Map(_) => vec![Plain::map()],
+    }
+}
+
+/// A text of the same shape whose every letter and digit is another, so that it differs in each of its parts.
+fn shifted(word: &str) -> String {
+    let next = |c: char| match c {
+        'z' => 'a',
+        'Z' => 'A',
+        '9' => '0',
+        c if c.is_ascii_alphanumeric() => char::from_u32(c as u32 + 1).unwrap_or(c),
+        c if c.is_alphanumeric() => 'x',
+        c => c,
+    };
+    word.chars().map(next).collect()
+}
+
+/// A mode, a port and an address stay one; anything else gets a letter more.
+fn beside(word: &str) -> String {
+    let mut chars = word.chars();
+    match chars.next_back() {
+        Some(last @ '0'..='9') if word.chars().all(|c| c.is_ascii_digit() || ".:/".contains(c)) => {
+            format!("{}{}", chars.as_str(), if last == '0' { '1' } else { '0' })
+        }
+        _ => format!("{word}x"),
     }
 }
 
@@ -230,9 +268,16 @@ fn compare(mine: &Origin, other: &Origin, influence: &mut Influence) {
     let (before, after) = (mine.resource.wanted(), other.resource.wanted());
     let none = indexmap::IndexMap::new();
     let (before, after) = (before.as_map().unwrap_or(&none), after.as_map().unwrap_or(&none));
-    for name in before.keys().chain(after.keys()).filter(|name| *name != "sha256") {
-        if before.get(name) != after.get(name) && !influence.attributes.contains(name) {
-            influence.attributes.push(name.clone());
+    let named = |name: &&String| before.get(*name).and_then(Plain::as_str) == Some(mine.resource.name());
+    let of_its_own = |name: &&String| *name != "sha256" && !named(name);
+    let mut names: Vec<&str> = before.keys().chain(after.keys()).filter(of_its_own).map(String::as_str).collect();
+    names.retain(|name| before.get(*name) != after.get(*name));
+    if other.resource.name() != mine.resource.name() {
+        names.push("name");
+    }
+    for name in names {
+        if !influence.attributes.iter().any(|known| known == name) {
+            influence.attributes.push(name.to_owned());
         }
     }
     influence.lines.extend(differing(&mine.lines, &other.lines));

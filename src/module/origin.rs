@@ -33,9 +33,18 @@ pub struct Makings {
 impl Makings {
     /// Where the resource of this id stands.
     pub fn position(&self, id: &Id) -> Option<usize> {
-        let (kind, name) = id.0.split_once(' ')?;
-        self.resources.iter().position(|resource| resource.kind() == kind && resource.name() == name)
+        self.resources.iter().position(|resource| is(&**resource, id))
     }
+
+    /// How many resources have this id.
+    pub fn count(&self, id: &Id) -> usize {
+        self.resources.iter().filter(|resource| is(&***resource, id)).count()
+    }
+}
+
+/// Compares without making an id of each.
+fn is(resource: &dyn Resource, id: &Id) -> bool {
+    id.0.split_once(' ').is_some_and(|(kind, name)| resource.kind() == kind && resource.name() == name)
 }
 
 /// A call of module code.
@@ -168,3 +177,6 @@ fn lines(text: &str) -> impl Iterator<Item = (usize, Line)> {
         (begin, Line { text: line.to_owned().into(), places: Vec::new() })
     })
 }
+
+#[cfg(test)]
+mod tests;

@@ -8,6 +8,7 @@ use super::Modules;
 use crate::base::nearest::nearest;
 use crate::base::{Mask, Place, Plain, Problem, Problems, Result};
 use crate::catalogue::Entry;
+use crate::data::secret::NO_KEY;
 use crate::data::trace;
 use crate::module::{Config, Effect, Influence, Makings, Module, Origin, Way};
 use crate::resource::{Id, Resource};
@@ -71,6 +72,9 @@ struct Part<'a> {
 /// Makes the config of a module on a node.
 pub type Configure<'a> = dyn FnMut(&Module) -> Result<Config> + 'a;
 
+/// Whether a resource is meant.
+type Meant<'m> = &'m dyn Fn(&dyn Resource) -> bool;
+
 /// What the modules of one node make, as far as they work.
 pub struct Parts<'a> {
     entry: &'a Entry,
@@ -90,6 +94,11 @@ impl<'a> Parts<'a> {
             }
         }
         all
+    }
+
+    /// Adds a note to the problems of the modules.
+    pub fn note(&mut self, text: &str) {
+        self.problems = std::mem::take(&mut self.problems).into_iter().map(|problem| problem.note(text)).collect();
     }
 
     fn resources(&self) -> impl Iterator<Item = (&Part<'a>, &Arc<dyn Resource>)> {
@@ -115,10 +124,10 @@ impl<'a> Parts<'a> {
     /// # Errors
     /// No resource has that name, or several have; and the problems of a module, where it could be one of its.
     pub fn find(&self, query: &str, mask: &Mask) -> Result<Id> {
-        let ids = |meant: &dyn Fn(&dyn Resource) -> bool| -> BTreeSet<Id> {
+        let ids = |meant: Meant| -> BTreeSet<Id> {
             self.resources().filter(|(_, resource)| meant(&***resource)).map(|(_, resource)| resource.id()).collect()
         };
-        let ways: [&dyn Fn(&dyn Resource) -> bool; 3] =
+        let ways: [Meant; 3] =
             [&|resource| resource.id().0 == query, &|resource| resource.name() == query, &|resource| {
                 resource.claim().is_some_and(|(path, _)| path == query)
             }];
@@ -172,9 +181,20 @@ impl<'a> Parts<'a> {
             Some(first) if first == "suil" => path.join("."),
             _ => format!("{name}.{}", path.join(".")),
         };
-        let secrets: Vec<&Influence> =
-            influences.found.iter().filter(|found| secret(&part.config, &found.path)).collect();
-        let veiled = origin.hidden || influences.unknown.iter().any(|path| secret(&part.config, path));
+        let is_secret = |path: &[String]| {
+            let keys: Vec<&str> = path.iter().map(String::as_str).collect();
+            part.config.is_secret(&keys)
+        };
+        let secrets: Vec<&Influence> = influences.found.iter().filter(|found| is_secret(&found.path)).collect();
+        // Where no key is set a text stands for the secret, and the content has another digest on the node.
+        let pretended = |path: &[String]| {
+            let keys: Vec<&str> = path.iter().map(String::as_str).collect();
+            part.config.plain.at(&keys).and_then(Plain::as_str) == Some(NO_KEY)
+        };
+        let closed = secrets.iter().any(|found| !found.lines.is_empty() && pretended(&found.path));
+        // Where it is not known what a secret does, nothing is shown that could be made from it.
+        let in_doubt = influences.unknown.iter().any(|path| is_secret(path));
+        let veiled = origin.hidden || in_doubt;
         let lines = origin.lines.iter().enumerate().map(|(at, line)| {
             let shown = mask.apply(&line.text);
             let of_a_secret = secrets.iter().any(|found| found.lines.contains(&(at, Effect::Text)));
@@ -182,18 +202,27 @@ impl<'a> Parts<'a> {
         });
         let lines = (!veiled && !origin.lines.is_empty()).then(|| lines.collect());
         let plain = origin.resource.wanted();
-        let mut wanted = mask.plain(&plain);
-        for name in secrets.iter().flat_map(|found| &found.attributes) {
-            if wanted.get(name) == plain.get(name) {
-                wanted.set(name.as_str(), COVER);
-            }
-        }
+        let of_a_secret = |name: &str| secrets.iter().any(|found| found.attributes.iter().any(|own| own == name));
+        let wanted = plain.as_map().into_iter().flatten().map(|(name, value)| {
+            let shown = mask.plain(value);
+            let cover = shown == *value && (of_a_secret(name) || in_doubt && name != "ensure");
+            let shown = match (cover, closed && name == "sha256") {
+                (true, _) => Plain::from(COVER),
+                (false, true) => Plain::from(NO_KEY),
+                (false, false) => shown,
+            };
+            (name.as_str(), shown)
+        });
+        let wanted = wanted.collect();
         let unknown = influences.unknown.iter().map(|path| key(path)).collect();
         let values = influences.found.into_iter().map(|influence| {
             let (place, from) = said(entry, part.module, &influence.path);
             let keys: Vec<&str> = influence.path.iter().map(String::as_str).collect();
-            let value = part.config.public.at(&keys).cloned().unwrap_or_default();
-            Source { key: key(&influence.path), value: mask.plain(&value), place, from, influence }
+            let value = match pretended(&influence.path) {
+                true => Plain::from(NO_KEY),
+                false => mask.plain(part.config.public.at(&keys).unwrap_or(&Plain::Null)),
+            };
+            Source { key: key(&influence.path), value, place, from, influence }
         });
         Ok(Story {
             node: entry.name.to_string(),
@@ -227,12 +256,6 @@ impl Story {
             Some(Way::Code) | None => None,
         }
     }
-}
-
-/// True where the value is a secret: then the public config says something else.
-fn secret(config: &Config, path: &[String]) -> bool {
-    let keys: Vec<&str> = path.iter().map(String::as_str).collect();
-    config.plain.at(&keys) != config.public.at(&keys)
 }
 
 /// Where the value at `path` of a module's config was said, and by whom.

@@ -111,6 +111,9 @@ fn values(story: &Story, paint: Paint) -> String {
             out.push_str(&format!("  {heading:<9}  {words}\n{}decides {}\n", " ".repeat(15), what.join(", ")));
         }
     }
+    if story.values.is_empty() && story.unknown.is_empty() && story.lines.is_none() {
+        out.push_str("  values     none: the code alone says it\n");
+    }
     out
 }
 

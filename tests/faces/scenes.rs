@@ -39,6 +39,7 @@ pub fn scenes() -> &'static [Scene] {
         let mut stage = Stage { scenes: Vec::new() };
         stage.example();
         stage.runs();
+        stage.impact();
         stage.scenes
     })
 }
@@ -238,6 +239,34 @@ impl Stage {
         self.same(&room, "`suil runs prune`", &["runs", "prune", "--keep", "1", "--dry-run"], WELL);
         self.play(&room, "`suil run`", &["run", "--node", "*", "--", "echo", "hello"], ILL, false);
         self.play(&room, "`suil unlock`", &["unlock", "*", "--dry-run"], ILL, true);
+    }
+
+    /// A change of everything, against the revision before it.
+    fn impact(&mut self) {
+        let room = Room::copy("data-example");
+        let git = |args: &[&str]| {
+            let who = ["-c", "user.name=t", "-c", "user.email=t@example.com"];
+            let ended = std::process::Command::new("git")
+                .current_dir(room.path())
+                .args(who)
+                .args(args)
+                .env("GIT_CONFIG_GLOBAL", "/dev/null")
+                .status();
+            assert!(ended.expect("git").success(), "git {args:?}");
+        };
+        git(&["init", "--quiet"]);
+        git(&["add", "--all"]);
+        git(&["commit", "--quiet", "--message", "one"]);
+        room.write("data/roles/db.yaml", "modules: [base, hosts]\nsysctl: {parameters: {vm.swappiness: 5}}\n");
+        room.write("data/nodes/web-01.example.com.yaml", "role: web\nhosts: {address: 192.0.2.99}\n");
+        room.write("data/nodes/web-03.example.com.yaml", "role: web\nhosts: {address: 192.0.2.13}\n");
+        fs::remove_file(room.path().join("data/nodes/web-02.example.com.yaml")).expect("a file");
+        room.write("data/os/debian/13.yaml", "time: {client: chrony}\n");
+        room.write("modules/hosts/templates/more.j2", "");
+        room.write("modules/status/code/main.star", "def resources(config):\n    return [none]\n");
+        self.same(&room, "`suil diff`", &["diff", "HEAD"], WELL);
+        self.same(&room, "`suil diff`", &["diff", "HEAD", "HEAD", "--detailed-exitcode"], WELL);
+        self.same(&room, "`suil diff`", &["diff", "HEAD", "--role", "db", "--detailed-exitcode"], &[2]);
     }
 }
 

@@ -1,12 +1,15 @@
 //! `suil explain --resource`.
 
-use super::{Args, default, story as layers};
+use super::{Args, default, layer, story as layers};
 use crate::base::{Plain, Problem, Problems};
-use crate::catalogue::{self, Catalogue, Selection};
+use crate::catalogue::{self, Catalogue, Explanation, Selection};
 use crate::cli::load::{Closed, Loaded};
 use crate::cli::{Context, Outcome};
-use crate::plan::origin::{self, From, Story};
+use crate::plan::origin::{self, From, Source, Story};
 use crate::ui::{self, Exit, Paint, Table};
+
+/// Said where module code stumbles over the text that stands for a secret.
+const PRETENDED: &str = "no key is set: a text stands for every secret, which the module may refuse";
 
 pub fn run(args: &Args, context: &Context) -> Outcome {
     let loaded = context.load()?;
@@ -16,7 +19,10 @@ pub fn run(args: &Args, context: &Context) -> Outcome {
         return Err(Problem::usage(what).help("explain one node at a time").into());
     };
     let mut config = |module: &_| loaded.config(entry, module, Closed::Pretend);
-    let parts = origin::Parts::of(entry, &loaded.modules, &mut config);
+    let mut parts = origin::Parts::of(entry, &loaded.modules, &mut config);
+    if !loaded.vault.has_keys() {
+        parts.note(PRETENDED);
+    }
     let Some(query) = &args.key else { return list(context, &loaded, &entry.name, &parts) };
     let (query, line) = match (args.line, parts.find(query, &loaded.mask), query.rsplit_once(':')) {
         (None, Err(_), Some((path, line))) if line.parse::<u32>().is_ok_and(|line| line > 0) => {
@@ -41,30 +47,39 @@ pub fn run(args: &Args, context: &Context) -> Outcome {
         out.push_str(&chains(&story, line, &loaded, context));
         out
     };
-    ui::show(context.output, text, || story.to_plain(line)).map_err(Problems::from)?;
+    let value = || {
+        story.to_plain(line, &mut |source| {
+            let touches = told(source, &story, &loaded, context).map(|found| found.touches).unwrap_or_default();
+            touches.iter().map(layer).collect()
+        })
+    };
+    ui::show(context.output, text, value).map_err(Problems::from)?;
     Ok(Exit::Done)
 }
 
 /// Every layer of the values of one line.
 fn chains(story: &Story, line: Option<usize>, loaded: &Loaded, context: &Context) -> String {
     let Some(line) = line else { return String::new() };
-    let mut out = String::new();
-    for (source, _) in story.at_line(line).filter(|(source, _)| source.from != From::Node) {
-        let found = catalogue::explain(&loaded.workspace, &story.node, &source.key, &mut |entry, path| {
-            default(context, entry, path)
-        });
-        if let Ok(found) = found {
-            out.push('\n');
-            out.push_str(&layers(&found));
-        }
-    }
-    out
+    let found = story.at_line(line).filter_map(|(source, _)| told(source, story, loaded, context));
+    found.map(|found| format!("\n{}", layers(&found))).collect()
+}
+
+/// The layers behind a value; `None` for what no layer says.
+fn told(source: &Source, story: &Story, loaded: &Loaded, context: &Context) -> Option<Explanation> {
+    let key = match source.key.as_str() {
+        "suil.role" => "role",
+        "suil.ssh_user" => "deployment.ssh_user",
+        _ if source.from == From::Node => return None,
+        key => key,
+    };
+    let mut rule = |entry: &_, path: &[&str]| default(context, entry, path);
+    catalogue::explain(&loaded.workspace, &story.node, key, &mut rule).ok()
 }
 
 fn list(context: &Context, loaded: &Loaded, node: &str, parts: &origin::Parts) -> Outcome {
     let rows = parts.list(&loaded.mask)?;
     let text = || {
-        let mut table = Table::new(["resource", "module", "made at"]);
+        let mut table = Table::new(["RESOURCE", "MODULE", "MADE AT"]);
         for (id, module, place) in &rows {
             table.row([id.clone(), module.clone(), place.map(|at| at.to_string()).unwrap_or_default()]);
         }

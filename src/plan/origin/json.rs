@@ -8,8 +8,9 @@ use crate::module::{Effect, Way};
 pub const VERSION: i64 = 1;
 
 impl Story {
-    /// `{version, node, resource, module, place, template, lines: […], …}`; `only` leaves the one line, counted from 0.
-    pub fn to_plain(&self, only: Option<usize>) -> Plain {
+    /// `{version, node, resource, module, place, template, lines: […], …}`; `only` leaves the one line, counted from 0,
+    /// and asks `layers` for the layers of each of its values.
+    pub fn to_plain(&self, only: Option<usize>, layers: &mut dyn FnMut(&Source) -> Plain) -> Plain {
         let step = |step: &crate::module::Step| {
             Plain::from_iter([("function", Plain::from(&step.function)), ("place", place(Some(step.place)))])
         };
@@ -34,14 +35,19 @@ impl Story {
             ("wanted", self.wanted.clone()),
             ("values", self.values.iter().map(value).collect()),
             ("unknown", self.unknown.iter().map(Plain::from).collect()),
-            ("lines", lines.map(|(at, _)| self.line(at)).collect()),
+            ("lines", lines.map(|(at, _)| self.line(at, only.is_some(), layers)).collect()),
         ])
     }
 
-    fn line(&self, at: usize) -> Plain {
+    fn line(&self, at: usize, whole: bool, layers: &mut dyn FnMut(&Source) -> Plain) -> Plain {
         let places = self.origin.lines.get(at).map(|line| line.places.as_slice()).unwrap_or_default();
         let named = |(source, effect): (&Source, Effect)| {
-            Plain::from_iter([("key", Plain::from(&source.key)), ("decides", Plain::from(decides(effect)))])
+            let mut value =
+                Plain::from_iter([("key", Plain::from(&source.key)), ("decides", Plain::from(decides(effect)))]);
+            if whole {
+                value.set("layers", layers(source));
+            }
+            value
         };
         Plain::from_iter([
             ("line", Plain::from(at + 1)),

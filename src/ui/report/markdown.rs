@@ -24,7 +24,8 @@ pub fn render(subject: &Subject<'_>) -> String {
         Subject::Run { story, details } => run(story, details),
         Subject::Problems { problems, mask } => {
             let text = render_all(problems, mask, Paint::OFF);
-            format!("### suil: nothing was run\n\n{}", fence(&text, LIMIT - 200))
+            let title = if subject.is_nothing() { "nothing to do" } else { "nothing was run" };
+            format!("### suil: {title}\n\n{}", fence(&text, LIMIT - 200))
         }
     }
 }
@@ -140,7 +141,7 @@ fn fence(text: &str, room: usize) -> String {
     for line in lines.by_ref() {
         if kept.len() + line.len() + 1 > room {
             let hidden = 1 + lines.count();
-            kept.push_str(&format!("… {} more\n", count(hidden, "line")));
+            kept.push_str(&format!("… {}\n", count(hidden, "more line")));
             break;
         }
         kept.push_str(&format!("{}\n", line.replace('\u{0}', "\u{fffd}")));
