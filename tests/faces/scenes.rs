@@ -283,12 +283,14 @@ const WORKSPACE: [(&str, &str); 9] = [
     ("data/nodes/there.yaml", "role: demo\ndeployment: {transport: exec, exec: [\"false\"]}\n"),
     (
         "modules/demo/code/config.star",
-        "Config = schema(text = t.string(default = \"a\"), mode = t.mode(default = \"0644\"))\n",
+        "Config = schema(text = t.string(default = \"a\"), mode = t.mode(default = \"0644\"), only = t.string(default = \"a\"))\n",
     ),
     (
         "modules/demo/code/main.star",
         r#"
 def resources(config):
+    if config.only != "a":
+        fail("it is a and nothing else")
     one = file("@/one", content = config.text, mode = config.mode, validate = "test -s %s")
     two = file("@/two", content = config.text)
     return [
