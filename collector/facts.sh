@@ -63,9 +63,10 @@ fact_stat='%f:%u:%g:%s:%Y:%U:%G'
 # One stat and one sha256sum serve all paths; the shell itself decides what is there, since the words and the status
 # of these tools differ.
 facts_path() (
+    own_ids
+    fact_uid=uid=$own_uid fact_gid=gid=$own_gid
     IFS=$fact_newline
     set -f
-    fact_uid=uid=$(id -u) fact_gid=gid=$(id -g)
     fact_at=0 fact_turn=id fact_all='' fact_links='' fact_sums='' fact_count=0 fact_link_count=0
     for fact_word; do
         fact_at=$((fact_at + 1))
