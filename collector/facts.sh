@@ -298,8 +298,15 @@ facts_test() {
 
 # facts_authorized_keys ID USER…: account (present, missing), home, and the content of ~/.ssh/authorized_keys.
 facts_authorized_keys() {
+    fact_at=0 fact_all='' fact_lines=''
+    for fact_word; do
+        fact_at=$((fact_at + 1))
+        [ "$((fact_at % 2))" = 1 ] || fact_all="$fact_all \"\${$fact_at}\""
+    done
+    # One call for all of them; who is not in its answer is asked for alone.
+    if [ $# -ge 4 ] && need getent; then eval "fact_lines=\$(getent passwd --$fact_all 2>/dev/null)" || :; fi
     while [ $# -ge 2 ]; do
-        home_of "$2" && fact_status=0 || fact_status=$?
+        home_of "$2" "$fact_lines" && fact_status=0 || fact_status=$?
         if [ "$fact_status" = 0 ]; then
             fact_path=$home/.ssh/authorized_keys
             if [ -e "$fact_path" ] && [ ! -r "$fact_path" ]; then

@@ -180,9 +180,19 @@ passwd_of() {
     return 2
 }
 
-# home_of USER: sets home, uid and gid; the status is that of passwd_of.
+# home_of USER [LINES]: sets home, uid and gid; the status is that of passwd_of. LINES are some of the database that are
+# at hand already.
 home_of() {
-    home_line=$(passwd_of "$1") || return $?
+    home_newline='
+'
+    home_line=$home_newline${2:-}
+    case $home_line in
+    *"$home_newline$1:"*)
+        home_line=${home_line#*"$home_newline$1:"}
+        home_line=$1:${home_line%%"$home_newline"*}
+        ;;
+    *) home_line=$(passwd_of "$1") || return $? ;;
+    esac
     home_line=${home_line#*:*:}
     uid=${home_line%%:*}
     home_line=${home_line#*:}
