@@ -12,6 +12,9 @@ use std::sync::Arc;
 /// The module is asked at most so often.
 const TRIALS: usize = 2000;
 
+/// What a module may take for a family, where it takes no made-up one.
+const FAMILIES: &[&str] = &["debian", "redhat", "suse", "alpine", "arch"];
+
 /// The items of a list that is longer are tried together first.
 const LONG: usize = 16;
 
@@ -148,7 +151,12 @@ impl Trials<'_> {
     fn value(&mut self, value: &Plain, path: &[String]) {
         let mut influence = Influence::new(path);
         let mut answers = Vec::new();
-        for other in others(value) {
+        let families = match path {
+            [suil, family] if suil == "suil" && family == "family" => FAMILIES,
+            _ => &[],
+        };
+        let families = families.iter().map(|family| Plain::from(*family)).filter(|family| family != value);
+        for other in families.chain(others(value)) {
             let mut plain = Plain::clone(&self.config.plain);
             if let Some(place) = at_mut(&mut plain, path) {
                 let empty = other == Plain::Str(String::new());

@@ -194,6 +194,8 @@ const WORKSPACE: [(&str, &str); 9] = [
         "modules/demo/code/main.star",
         r#"
 def resources(config):
+    if config.mode not in ["0644", "0600"]:
+        fail("a mode that nobody needs")
     one = file("@/one", content = config.text, mode = config.mode, validate = "test -s %s")
     two = file("@/two", content = config.text)
     return [
