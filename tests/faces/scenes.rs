@@ -2,7 +2,6 @@
 
 use crate::room::Room;
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
 use std::sync::OnceLock;
 use suil::base::Plain;
 
@@ -98,6 +97,7 @@ impl Stage {
         let of = |resource| ["explain", "web-01.example.com", "--resource", resource];
         self.same(&room, "`suil explain --resource`", &of("/etc/nginx/nginx.conf"), WELL);
         self.same(&room, "`suil explain --resource`", &of("user alice"), WELL);
+        self.same(&room, "`suil explain --resource`", &of("/etc/nginx/nginx.conf:3"), WELL);
         self.same(&room, "`suil explain NODE --resource`", &of("/etc/motd")[..3], WELL);
         self.same(&room, "`suil validate`", &["validate"], WELL);
         self.same(&room, "`suil test`", &["test"], WELL);
