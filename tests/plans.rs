@@ -663,7 +663,7 @@ fn a_file_that_cannot_be_written_leaves_the_old_one() {
     let ran = Ran::of(command.output().expect("suil runs")).expect(1);
     fs::set_permissions(&folder, fs::Permissions::from_mode(0o755)).expect("its mode");
     assert!(ran.stdout.contains("+ write"), "the plan itself is shown: {}", ran.stdout);
-    assert!(ran.stderr.contains("cannot write `out/plan.json`"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("cannot write `out/plan.json`: permission denied"), "{}", ran.stderr);
     assert_eq!(room.read("out/plan.json"), "old");
     assert_eq!(fs::read_dir(&folder).expect("a folder").count(), 1, "nothing is left beside it");
 }

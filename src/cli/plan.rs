@@ -100,8 +100,12 @@ pub fn empty(args: &apply::Args, mut problems: Problems) -> Problems {
 
 fn put(path: &Path, plan: &Plain) -> Result<(), Problem> {
     let text = plan.to_json() + "\n";
-    // A link stays one: what it leads to is written.
-    let path = std::fs::canonicalize(path).unwrap_or_else(|_| folder(path).join(path.file_name().unwrap_or_default()));
+    let real = match path.is_symlink() {
+        // A link stays one: what it leads to is written.
+        true => std::fs::canonicalize(path).ok(),
+        false => None,
+    };
+    let path = real.unwrap_or_else(|| folder(path).join(path.file_name().unwrap_or_default()));
     file::write(&path, text.as_bytes(), 0o600)
 }
 
