@@ -97,6 +97,8 @@ fn attempt(args: Args, context: &Context) -> Outcome {
     let saved = args.plan.as_deref().map(|path| plan::open(path, context)).transpose()?;
     let args = saved.iter().fold(args, |args, saved| saved.args(args));
     if let Some(saved) = saved.as_ref().filter(|saved| saved.is_empty()) {
+        let nothing = Problem::warning("nothing to apply: the plan is about no node");
+        report::write_problems(&args.reports, &[nothing], &Mask::new());
         return saved.nothing(context);
     }
     let start = Start::new(context, &args.selection, args.parallel, args.force);
