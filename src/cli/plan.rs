@@ -105,8 +105,7 @@ fn put(path: &Path, plan: &Plain) -> Result<(), Problem> {
         true => std::fs::canonicalize(path).ok(),
         false => None,
     };
-    let path = real.unwrap_or_else(|| folder(path).join(path.file_name().unwrap_or_default()));
-    file::write(&path, text.as_bytes(), 0o600)
+    file::write(real.as_deref().unwrap_or(path), text.as_bytes(), 0o600)
 }
 
 /// Writes a plan to `path`: aside, flushed, renamed.
