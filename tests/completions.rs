@@ -83,6 +83,15 @@ fn keys_go_level_by_level_and_belong_to_the_node() {
 }
 
 #[test]
+fn resources_are_offered_where_one_is_asked_for() {
+    let room = example();
+    let resources = |start: &str| names(&room, &["explain", "--resource", WEB, start]);
+    assert_eq!(resources("/etc/nginx/n"), ["/etc/nginx/nginx.conf"]);
+    assert_eq!(resources("/etc/hosts"), ["/etc/hosts"]);
+    assert!(resources("ng").is_empty(), "no key of the data");
+}
+
+#[test]
 fn zsh_and_fish_show_what_a_candidate_is() {
     let room = example();
     for (shell, between) in [("zsh", ":"), ("fish", "\t")] {

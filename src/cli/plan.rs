@@ -127,6 +127,17 @@ impl Applied {
         self.saved.nodes.is_empty() && self.saved.left_out.is_empty()
     }
 
+    /// What is said where there is nothing to do.
+    ///
+    /// # Errors
+    /// The output cannot be written.
+    pub fn nothing(&self, context: &Context) -> Outcome {
+        let nodes = ("nodes", Plain::List(Vec::new()));
+        let value = || Plain::from_iter([("version", Plain::Int(1)), nodes, ("plan", self.card())]);
+        ui::show(context.output, || "Nothing to apply.\n".to_owned(), value)?;
+        Ok(Exit::Done)
+    }
+
     /// The arguments that the plan was made with, in place of those that were not given.
     pub fn args(&self, args: apply::Args) -> apply::Args {
         let nodes = self.saved.nodes.iter().map(|node| node.name.clone()).collect();
@@ -206,13 +217,6 @@ pub fn empty(args: &apply::Args, mut problems: Problems) -> Problems {
     let saved = Saved { suil: OWN.to_owned(), made, ..Saved::default() };
     problems.extend(put(out, &saved.to_plain(&Mask::new())).err());
     problems
-}
-
-/// What is said of a plan of nothing.
-pub fn nothing(context: &Context) -> Outcome {
-    let value = || Plain::from_iter([("version", Plain::Int(1)), ("nodes", Plain::List(Vec::new()))]);
-    ui::show(context.output, || "Nothing to apply.\n".to_owned(), value)?;
-    Ok(Exit::Done)
 }
 
 fn put(path: &Path, plan: &Plain) -> Result<(), Problem> {

@@ -2,7 +2,6 @@
 
 use crate::room::Room;
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
 use std::sync::OnceLock;
 use suil::base::Plain;
 
@@ -98,6 +97,7 @@ impl Stage {
         let of = |resource| ["explain", "web-01.example.com", "--resource", resource];
         self.same(&room, "`suil explain --resource`", &of("/etc/nginx/nginx.conf"), WELL);
         self.same(&room, "`suil explain --resource`", &of("user alice"), WELL);
+        self.same(&room, "`suil explain --resource`", &of("/etc/nginx/nginx.conf:3"), WELL);
         self.same(&room, "`suil explain NODE --resource`", &of("/etc/motd")[..3], WELL);
         self.same(&room, "`suil validate`", &["validate"], WELL);
         self.same(&room, "`suil test`", &["test"], WELL);
@@ -109,15 +109,9 @@ impl Stage {
         self.same(&room, secrets, &["secrets", "list", "--nodes"], WELL);
         self.same(&room, "`suil rekey`", &["rekey", "--dry-run"], WELL);
         self.same(&room, "`suil schema --write`", &["schema", "--write"], WELL);
+        self.edit();
         self.same(&room, "`suil man`", &["man", "pages"], WELL);
         self.differences();
-        let editor = "#!/bin/sh\nif grep -q added: \"$1\"; then sed -i /added:/d \"$1\"; else sed -i 's/!SECRET \".*\"/!SECRET \"other\"/' \"$1\"\n\
-                      echo '  added: !SECRET \"x\"' >>\"$1\"; fi\n";
-        let path = room.path().join("../editor");
-        fs::write(&path, editor).expect("a file");
-        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("a mode");
-        let room = room.set("EDITOR", &path.to_string_lossy());
-        self.play(&room, "`suil edit`", &["edit", "data/roles/demo.yaml"], WELL, false);
         let made = Room::new();
         self.play(&made, "`suil init`", &["init", "."], &[0, 1], false);
         // A fault with a rule of its own: both have a place.
@@ -126,6 +120,16 @@ impl Stage {
         self.same(&room, "`suil validate`", &["validate"], ILL);
         self.same(&room, "`suil test`", &["test"], ILL);
         self.same(&room, "`suil nodes`", &["nodes", "--no-such-option"], &[64]);
+    }
+
+    /// An editor that changes one secret, adds one and removes one.
+    fn edit(&mut self) {
+        let room = Room::copy("data-example");
+        let sealed = |value| room.run(&["encrypt", value]).stdout;
+        room.write("data/scratch.yaml", &format!("a: {}b: {}", sealed("1"), sealed("2")));
+        let script = r#"sh -c 'sed -i "s/\"1/&1/; /^b/d" "$1"; echo "c$$: !SECRET \"3\"" >> "$1"' edit"#;
+        let room = room.set("EDITOR", script);
+        self.play(&room, "`suil edit`", &["edit", "data/scratch.yaml"], WELL, false);
     }
 
     /// What a change does, by git.
@@ -277,7 +281,11 @@ const WORKSPACE: [(&str, &str); 9] = [
         "deployment: {transport: local, sudo: false}\nhierarchy: [\"roles/{role}.yaml\", \"nodes/{node}.yaml\"]\n\
          before_batch: echo $SUIL_BATCH\n",
     ),
-    ("data/roles/demo.yaml", "modules: [demo, twin]\ntwin: {nodes: !LOOKUP {field: twin.address}}\n"),
+    (
+        "data/roles/demo.yaml",
+        "modules: [demo, twin]\ntwin: {nodes: !LOOKUP {field: twin.address}}\n\
+         before_batch: [echo, hello]\nafter_batch: \"test -e '@/open'\"\n",
+    ),
     ("data/roles/late.yaml", "modules: [twin]\nafter: [demo]\n"),
     ("data/nodes/here.yaml", "role: demo\ntwin: {address: 192.0.2.1}\n"),
     ("data/nodes/there.yaml", "role: demo\ndeployment: {transport: exec, exec: [\"false\"]}\n"),
