@@ -327,3 +327,21 @@ facts_authorized_keys() {
         shift 2
     done
 }
+
+# facts_owed ID -: what this node owes, as `owe` wrote it.
+facts_owed() {
+    while [ $# -ge 2 ]; do
+        owed_place
+        if [ -z "$owed_file" ]; then
+            fact "$1" state=nowhere
+        elif [ ! -e "$owed_file" ]; then
+            fact "$1" state=nothing
+        else
+            fact_open "$1"
+            fact_field state=something
+            fact_base64 owed <"$owed_file"
+            fact_close
+        fi
+        shift 2
+    done
+}

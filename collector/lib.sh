@@ -233,3 +233,54 @@ authorize() {
 grep_v() {
     grep -vF -e "$1" -- "$2" || [ $? = 1 ]
 }
+
+# owed_place: sets owed_file to where this node keeps what it owes; empty where this user has no such place.
+owed_place() {
+    owed_file=/var/lib/suil/owed
+    if [ "${suil_own:-$(id -u)}" = 0 ]; then return 0; fi
+    owed_file=${XDG_STATE_HOME:-${HOME:+$HOME/.local/state}}
+    owed_base=${XDG_STATE_HOME:-${HOME:-}}
+    if [ -n "$owed_base" ] && [ -d "$owed_base" ] && [ -w "$owed_base" ]; then
+        owed_file=$owed_file/suil/owed
+    else
+        owed_file=''
+    fi
+}
+
+# owe LINES: writes down what this node owes, one `MODULE<tab>RESOURCE<tab>WHY` each; an empty WHY: no longer owed. The
+# file is there only while something is owed.
+owe() {
+    owed_place
+    if [ -z "$owed_file" ]; then return 0; fi
+    owe_tab=$(printf '\t')
+    owe_end='
+'
+    owe_left='' owe_new=''
+    if [ -f "$owed_file" ]; then
+        while IFS= read -r owe_line; do
+            owe_why=${owe_line#*"$owe_tab"*"$owe_tab"}
+            case "$owe_end$1" in
+                *"$owe_end${owe_line%"$owe_why"}"*) ;;
+                *) owe_left=$owe_left$owe_line$owe_end ;;
+            esac
+        done <"$owed_file"
+    fi
+    owe_rest=$1
+    while [ -n "$owe_rest" ]; do
+        owe_line=${owe_rest%%"$owe_end"*}
+        owe_rest=${owe_rest#*"$owe_end"}
+        case $owe_line in *"$owe_tab") ;; *) owe_new=$owe_new$owe_line$owe_end ;; esac
+    done
+    if [ -z "$owe_left$owe_new" ]; then
+        rm -f -- "$owed_file"
+        rmdir -- "${owed_file%/*}" 2>/dev/null || :
+        return 0
+    fi
+    mkdir -p -- "${owed_file%/*}"
+    chmod 700 -- "${owed_file%/*}"
+    (
+        umask 077
+        printf %s "$owe_left$owe_new" >|"$owed_file.new"
+    )
+    mv -f -- "$owed_file.new" "$owed_file"
+}

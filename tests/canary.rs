@@ -37,6 +37,7 @@ fn forms() -> Vec<String> {
                 text.to_owned(),
                 text.trim().to_owned(),
                 json.replace('\\', "\\\\"),
+                text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;"),
                 json,
                 text.replace('\'', "''"),
                 text.replace('\'', r"'\''"),
@@ -172,6 +173,16 @@ fn resources(room: &Room) -> Vec<String> {
     ids
 }
 
+const REPORTS: [&str; 2] = ["--report=junit=report.xml", "--report=markdown=report.md"];
+
+/// What reads the records of runs.
+#[track_caller]
+fn recorded(room: &Room, form: &str) {
+    for args in [&["runs"][..], &["runs", "show"], &["runs", "diff", "latest", "latest"], &["runs", "diff"]] {
+        run(room, &[args, &["--output", form]].concat());
+    }
+}
+
 /// Every command, in every form of output.
 #[track_caller]
 fn through_all(room: &Room, applied: i32) {
@@ -194,7 +205,8 @@ fn through_all(room: &Room, applied: i32) {
             run(room, &["explain", "--resource", NODE, &resource, "--output", form]);
             run(room, &["explain", "--resource", NODE, &resource, "--line", "1", "--output", form]);
         }
-        run(room, &["apply", "--node", NODE, "--dry-run", "--output", form]);
+        run(room, &[&["apply", "--node", NODE, "--dry-run", "--output", form][..], &REPORTS].concat());
+        recorded(room, form);
         run(room, &["plan", "--node", NODE, "--force", "--out", "plan.json", "--output", form]);
         run(room, &["apply", "--plan", "plan.json", "--confirm", "--output", form]).expect(applied);
         // The plan is done, or it is not: either way its refusal shows what differs.
@@ -204,7 +216,9 @@ fn through_all(room: &Room, applied: i32) {
     }
     for form in ["json", "yaml", "text"] {
         run(room, &["apply", "--node", NODE, "--confirm", "--force", "--output", form]).expect(applied);
+        recorded(room, form);
     }
+    run(room, &[&["runs", "show"][..], &REPORTS].concat());
 }
 
 #[test]
@@ -283,6 +297,7 @@ fn no_plaintext_leaves_by_what_fails() {
             run(&room, args);
             run(&room, &[args, &["--output", "json"]].concat());
         }
+        run(&room, &[&["runs", "show"][..], &REPORTS].concat());
     }
 }
 
@@ -369,6 +384,57 @@ fn without_a_key_every_offline_command_shows_that_there_is_none() {
     let shown = run(&room, &["config", "--node", NODE]).expect(0);
     assert!(shown.stdout.contains("secret (no key)"), "{}", shown.stdout);
     run(&room, &["explain", NODE, "canary.quoted"]).expect(0);
+}
+
+/// An editor that waits for a sign; the view is looked for everywhere but in its private folder while it is open.
+#[test]
+fn no_plaintext_leaves_by_the_upkeep_of_secrets() {
+    let _alone = alone();
+    let mut room = nest("def resources(config):\n    return []\n");
+    let file = format!("data/nodes/{NODE}.yaml");
+    for form in ["text", "json", "yaml"] {
+        for args in [&["secrets"][..], &["secrets", "list", "--nodes"], &["rekey", "--dry-run"], &["rekey"]] {
+            run(&room, &[args, &["--output", form]].concat()).expect(0);
+        }
+    }
+    let folder = room.path().join("../upkeep");
+    fs::create_dir_all(folder.join("run")).expect("folders");
+    let folder = folder.canonicalize().expect("a folder");
+    let script = |name: &str, text: &str| {
+        let path = folder.join(name);
+        fs::write(&path, format!("#!/bin/sh\n{}\n", text.replace('@', &folder.display().to_string())))
+            .expect("a script");
+        fs::set_permissions(&path, std::os::unix::fs::PermissionsExt::from_mode(0o755)).expect("mode");
+        path.display().to_string()
+    };
+    room.set("XDG_RUNTIME_DIR", &folder.join("run").display().to_string());
+    for (name, text) in [
+        ("nothing", "true"),
+        ("failing", "exit 1"),
+        ("broken", "sed -i 's/quoted: /quoted: [/' \"$1\""),
+        ("misspelt", "sed -i 's/!SECRET/!SECERT/' \"$1\""),
+        ("commented", "sed -i 's/quoted:/# quoted:/' \"$1\""),
+        ("twice", "sed -i 's/short:/quoted:/' \"$1\""),
+        ("changed", "sed -i 's/quoted: !SECRET \"/&another /' \"$1\""),
+        ("moved", "sed -i 's/  short:/  # moved\\n  short:/' \"$1\""),
+    ] {
+        room.set("EDITOR", &script(name, text));
+        for form in ["text", "json"] {
+            run(&room, &["edit", &file, "--output", form]);
+        }
+        assert_eq!(files(&folder.join("run")), Vec::<std::path::PathBuf>::new(), "{name}");
+    }
+    let slow = "touch @/begun; while [ ! -e @/go ]; do sleep 0.05; done; sed -i 's/pem:/pem: /' \"$1\"";
+    room.set("EDITOR", &script("slow", slow));
+    let child = room.start(&["edit", &file]);
+    until("the editor has begun", || folder.join("begun").exists());
+    assert!(holds(&[folder.join("run")]), "the view has them");
+    processes();
+    sealed_folder(&room.path());
+    fs::write(folder.join("go"), "").expect("a sign");
+    look(&room, Ran::of(child.wait_with_output().expect("an end"))).expect(0);
+    assert_eq!(files(&folder.join("run")), Vec::<std::path::PathBuf>::new());
+    run(&room, &["config", "--node", NODE]).expect(0);
 }
 
 #[test]

@@ -3,6 +3,8 @@
 
 #![allow(clippy::disallowed_methods)]
 
+#[path = "local/adhoc.rs"]
+mod adhoc;
 #[path = "local/collect.rs"]
 mod collect;
 #[path = "local/converge.rs"]
@@ -23,3 +25,5 @@ mod secret;
 mod stop;
 #[path = "local/trigger.rs"]
 mod trigger;
+#[path = "local/unlock.rs"]
+mod unlock;

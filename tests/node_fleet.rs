@@ -2,7 +2,7 @@
 //! `fleet up 1`.
 
 use std::time::Duration;
-use suil::node::{Access, Reason, Session, Sudo, Target, Transport};
+use suil::node::{Access, Keep, Reason, Session, Sudo, Target, Transport};
 use suil::resource::{Action, Content, Upload};
 
 const STEP: Duration = Duration::from_secs(60);
@@ -479,8 +479,8 @@ async fn doas_works_where_it_asks_nothing() {
 async fn a_change_that_shuts_the_door_is_seen_and_taken_back() {
     let mut session = open(&target("debian2", "deploy")).await;
     let conf = "/etc/ssh/sshd_config.d/00-shut.conf";
-    session.keep_path(conf).await.map_err(|f| f.problem).expect("kept");
-    session.keep_script("systemctl reload ssh").await.map_err(|f| f.problem).expect("kept");
+    let keep = Keep { paths: vec![conf.to_owned()], unit: Some("ssh.service".to_owned()), ..Keep::default() };
+    session.keep(&keep).await.map_err(|f| f.problem).expect("kept");
     let shut = format!("echo 'AllowUsers nobody-at-all' >{conf}; systemctl reload ssh; sleep 1");
     assert_eq!(session.run("shut the door", &shut, STEP).await.expect("outcome").status, 0);
     let failure = session.prove_access().await.expect_err("the door is shut");

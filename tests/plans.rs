@@ -324,6 +324,9 @@ const HARMLESS: &[(&str, Change)] = &[
     ("a workspace that never saw the node", |room| {
         fs::remove_dir_all(room.path().join("facts")).expect("a folder");
     }),
+    ("a cache that says another release of the node", |room| {
+        room.write(&format!("facts/{NODE}/suil.yaml"), "facts: {family: redhat, release: 3}\n");
+    }),
     ("another layout of the plan", |room| {
         let plan = sorted(&file_of(room));
         room.write("plan.json", &plan.to_string());
@@ -371,8 +374,25 @@ fn a_fact_counts_where_an_operation_comes_from_it() {
     let ran = refused(&room, &["node/motd` on node `here.example.com` is not as when planned"]);
     assert!(!ran.stderr.contains("app.conf"), "only what moved is named: {}", ran.stderr);
     room.spoil("motd", "welcome\n");
+    // The same would be written over it, but it is not what the diff showed.
+    room.spoil("app.conf", "workers = 9\n");
+    refused(&room, &["node/app.conf` on node `here.example.com` is not as when planned"]);
+    room.spoil("app.conf", "workers = 4\n");
     apply(&room, 0);
     assert_eq!(room.there("app.conf"), "workers = 5\n");
+}
+
+#[test]
+fn a_content_that_no_diff_shows_counts_too() {
+    let room = Room::new(&["app"]);
+    room.module("app", "", "def resources(config):\n    return [file(\"@/large\", content = \"x\" * 4000000)]\n");
+    room.spoil("large", &"y".repeat(4_000_000));
+    let ran = plan(&room, &[]);
+    assert!(!ran.stdout.contains("+xxx") && !ran.stdout.contains("-yyy"));
+    room.spoil("large", &"z".repeat(4_000_000));
+    refused(&room, &["node/large` on node `here.example.com` is not as when planned"]);
+    room.spoil("large", &"y".repeat(4_000_000));
+    apply(&room, 0);
 }
 
 #[test]
@@ -394,19 +414,68 @@ fn what_the_module_s_own_collector_reports_is_named() {
 }
 
 #[test]
-fn what_earlier_runs_owe_is_part_of_the_plan() {
-    let room = workspace();
-    room.apply(&["--confirm"]).expect(0);
-    let path = format!("facts/{NODE}/app.yaml");
-    let owed = format!("{}owed:\n  command load: it was broken off\n", room.read(&path));
-    room.data("app: {workers: 4, beat: no}\n");
+fn what_a_failed_run_owes_is_part_of_the_plan() {
+    let room = Room::new(&["app"]);
+    let main = r#"
+def resources(config):
+    conf = file("@/conf", content = "conf\n")
+    return [
+        conf,
+        command("gate", run = "test -e @/open && touch @/passed", creates = "@/passed"),
+        command("load", run = "cat @/conf >>@/loaded", triggered_by = [conf]),
+    ]
+"#;
+    room.module("app", "", main);
+    room.apply(&["--confirm"]).expect(1);
+    assert_eq!((room.there("conf"), room.there("loaded")), ("conf\n".into(), "none".into()));
     plan(&room, &[]);
-    room.write(&path, &owed);
-    refused(&room, &["what earlier runs left for module `app` on node `here.example.com`"]);
-    plan(&room, &[]);
-    assert_eq!(titles(&file_of(&room)), ["run load"]);
+    assert_eq!(titles(&file_of(&room)), ["run gate", "run load"]);
+    room.spoil("open", "");
     apply(&room, 0);
-    assert_eq!(room.performed(), ["run load"]);
+    assert_eq!(room.performed(), ["run gate", "run load"]);
+    assert_eq!(room.there("loaded"), "conf\n");
+}
+
+#[test]
+fn what_was_applied_in_between_is_named_where_it_decides() {
+    let room = Room::new(&["app"]);
+    let main = "def resources(config):\n    return [file(\"@/f\", content = config.text)]\n\ndef deploy(config, facts, force):\n    if force:\n        run(\"echo forced\")\n";
+    room.module("app", "text = t.string(default = \"a\")", main);
+    room.apply(&["--confirm"]).expect(0);
+    room.data("app: {text: b}\n");
+    plan(&room, &[]);
+    let path = format!("facts/{NODE}/app.yaml");
+    let facts = room.read(&path);
+    let at = facts.find("sha256:").expect("a signature") + "sha256:".len();
+    room.write(&path, &format!("{}{}{}", &facts[..at], "0".repeat(64), &facts[at + 64..]));
+    refused(&room, &["what earlier runs left for module `app` on node `here.example.com` is not as when planned"]);
+    room.write(&path, &facts);
+    apply(&room, 0);
+    assert_eq!(room.performed(), ["write @/f"]);
+}
+
+#[test]
+fn the_role_of_a_node_is_named_where_it_decides() {
+    let room = Room::new(&["app"]);
+    let main = "def resources(config):\n    return [file(\"@/role\", content = config.suil.role)]\n";
+    room.module("app", "", main);
+    room.suil(&["plan", "--node", NODE, "--out", "plan.json"]).expect(0);
+    room.write("data/roles/rest.yaml", "modules: [app]\n");
+    room.write(&format!("data/nodes/{NODE}.yaml"), "role: rest\n");
+    refused(&room, &["the role of node `here.example.com` is `rest`, and was `demo`"]);
+}
+
+/// What a module wants is what another decides, where both want the same.
+#[test]
+fn a_module_that_decides_for_another_is_named() {
+    let room = Room::new(&["app", "other"]);
+    let main = "def resources(config):\n    conf = file(\"@/f\", content = \"f\")\n    return [conf] + ([command(\"c\", run = \"true\", triggered_by = [conf])] if config.too else [])\n";
+    for name in ["app", "other"] {
+        room.module(name, "too = t.bool(default = False)", main);
+    }
+    plan(&room, &[]);
+    room.data("other: {too: yes}\n");
+    refused(&room, &["`too` of module `other` changed", "data/nodes/here.example.com.yaml:2:14"]);
 }
 
 #[test]
@@ -482,6 +551,39 @@ fn one_stale_node_stops_the_change_of_all() {
     room.spoil("open.example.com", "somebody else");
     refused(&room, &["node/open.example.com` on node `open.example.com` is not as when planned"]);
     assert_eq!(room.there(NODE), "none");
+}
+
+/// Of the nodes that a plan names, only the one that went is told.
+#[test]
+fn a_node_that_goes_takes_no_other_with_it() {
+    let room = three();
+    room.suil(&["plan", "--node", NODE, "open.example.com", "--out", "plan.json"]).expect(0);
+    fs::remove_file(room.path().join("data/nodes/open.example.com.yaml")).expect("a file");
+    let ran = refused(&room, &["node `open.example.com` is not in the workspace any more"]);
+    assert!(!ran.stderr.contains(&format!("`{NODE}`")), "{}", ran.stderr);
+}
+
+/// Nodes that no name and no role selects stand in the plan by their names.
+#[test]
+fn a_plan_of_what_a_change_affects() {
+    let room = three();
+    room.write("shut", "exec /bin/sh \"$@\"\n");
+    for args in [&["init", "-q"][..], &["add", "data", "modules"], &["commit", "-qm", "first"]] {
+        let mut git = std::process::Command::new("git");
+        git.args(["-c", "user.name=anna", "-c", "user.email=anna@example.com", "-c", "safe.directory=*"]);
+        assert!(git.args(args).current_dir(room.path()).status().expect("git runs").success());
+    }
+    let plan = |room: &Room, status| room.suil(&["plan", "--affected", "HEAD", "--out", "plan.json"]).expect(status);
+    let ran = plan(&room, 0);
+    assert!(ran.stderr.contains("nothing affected"), "{}", ran.stderr);
+    let ran = apply(&room, 0);
+    assert_eq!(ran.stdout, "Nothing to apply.\n");
+    room.data("other: {text: y}\n");
+    plan(&room, 0);
+    assert_eq!(file_of(&room)["selection"]["nodes"], json!([NODE]));
+    room.write("data/roles/demo.yaml", "modules: [other]\nother: {text: z}\n");
+    apply(&room, 0);
+    assert_eq!((room.there(NODE), room.there("open.example.com")), ("y".into(), "none".into()));
 }
 
 #[test]

@@ -30,8 +30,6 @@ pub enum Kind {
     Interrupted,
     /// Worth saying, but nothing fails because of it.
     Warning,
-    /// Exit 0: what was asked for is about nothing, and all is done.
-    Nothing,
 }
 
 /// A line under a problem: losing layers, the rule's own place, what the node said.

@@ -104,6 +104,10 @@ impl Swap {
             let done = aside(change, &entry.aside()).and_then(|()| keep(change, &entry.kept()));
             problems.extend(done.err());
         }
+        // All are written before the first is waited for: the disk takes them in one go.
+        if problems.is_empty() {
+            problems.extend(staged.entries.iter().filter_map(|entry| flush(&entry.aside()).err()));
+        }
         if problems.is_empty() {
             problems.extend(self.journal.write(State::Renaming, &staged.entries).err());
         }
@@ -182,8 +186,7 @@ fn sync(entries: &[Entry]) -> Result<(), Problem> {
     folders.sort();
     folders.dedup();
     for folder in folders.into_iter().filter(|folder| folder.is_dir()) {
-        let synced = fs::File::open(folder).and_then(|folder| folder.sync_all());
-        synced.map_err(|e| Problem::io("write to", folder, &e))?;
+        flush(folder)?;
     }
     Ok(())
 }
@@ -229,8 +232,11 @@ fn aside(change: &Change, aside: &Path) -> Result<(), Problem> {
         })?;
     }
     new.set_permissions(fs::Permissions::from_mode(found.mode() & 0o7777)).map_err(failed)?;
-    attributes::copy(&old, &new).map_err(failed)?;
-    new.sync_all().map_err(failed)
+    attributes::copy(&old, &new).map_err(failed)
+}
+
+fn flush(path: &Path) -> Result<(), Problem> {
+    fs::File::open(path).and_then(|file| file.sync_all()).map_err(|e| Problem::io("write", path, &e))
 }
 
 /// Gives the old content a second name.

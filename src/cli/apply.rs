@@ -42,7 +42,7 @@ pub struct Args {
     #[arg(long, value_name = "FILE", requires = "dry_run")]
     pub out: Option<PathBuf>,
     /// Apply this saved plan and nothing else; refuse where something that matters moved since it was made
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["roles", "nodes", "modules", "dry_run", "force"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["roles", "nodes", "modules", "failed", "affected", "dry_run", "force"])]
     pub plan: Option<PathBuf>,
     /// Write a report of the run: `junit=FILE` or `markdown=FILE`; may be given several times
     #[arg(long = "report", value_name = "FORM=FILE", value_parser = report::parse)]
@@ -87,12 +87,22 @@ fn attempt(args: Args, context: &Context) -> Outcome {
             .into());
     }
     if !args.confirm && !args.dry_run {
-        ui::ask::possible(QUESTION, "show the plan with `--dry-run`, or apply without asking with `--confirm`")?;
+        let instead = match args.plan {
+            Some(_) => "apply without asking with `--confirm`",
+            None => "show the plan with `--dry-run`, or apply without asking with `--confirm`",
+        };
+        ui::ask::possible(QUESTION, instead)?;
     }
     args.out.as_deref().map_or(Ok(()), plan::check_out)?;
     let saved = args.plan.as_deref().map(|path| plan::open(path, context)).transpose()?;
     let args = saved.iter().fold(args, |args, saved| saved.args(args));
-    let mut start = Start::new(context, &args.selection, args.parallel, args.force)?;
+    if let Some(saved) = saved.as_ref().filter(|saved| saved.is_empty()) {
+        let nothing = Problem::warning("nothing to apply: the plan is about no node");
+        report::write_problems(&args.reports, &[nothing], &Mask::new());
+        return saved.nothing(context);
+    }
+    let start = Start::new(context, &args.selection, args.parallel, args.force);
+    let mut start = start.map_err(|problems| plan::empty(&args, problems))?;
     saved.iter().for_each(|saved| start.restrict(saved.modules()));
     let mask = start.mask();
     start.finish(|start| apply(&args, saved.as_ref(), context, start)).or_else(|problems| {

@@ -36,7 +36,8 @@ pub fn run(args: Args, context: &Context) -> Outcome {
     let comparison = Comparison::new(&loaded, from.version(), after, &args.selection.of_nodes(&loaded)?)?;
     ui::warn(&comparison.both.after.warnings, &loaded.mask);
     let nodes = comparison.impacts(&|name| args.selection.has_module(name));
-    let text = || ui::impact::render(&nodes, comparison.both.count(), &loaded.vault, Paint::ON);
+    let revisions = comparison.revisions();
+    let text = || ui::impact::render(&nodes, comparison.both.count(), &revisions, &loaded.vault, Paint::ON);
     let value = || {
         let side = |past: Option<&Past>| {
             Plain::from_iter([
@@ -45,10 +46,9 @@ pub fn run(args: Args, context: &Context) -> Outcome {
             ])
         };
         Plain::from_iter([
-            ("version", Plain::Int(1)),
             ("from", side(Some(&from))),
             ("to", side(to.as_ref())),
-            ("nodes", nodes.iter().map(|node| node.to_plain(&loaded.vault)).collect()),
+            ("nodes", nodes.iter().map(|node| loaded.mask.plain(&node.to_plain(&revisions, &loaded.vault))).collect()),
         ])
     };
     ui::show(context.output, text, value).map_err(Problems::from)?;

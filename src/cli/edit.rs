@@ -13,6 +13,7 @@ use crate::data::upkeep::{Saved, View};
 use crate::ui::text::count;
 use crate::ui::{self, Exit};
 use std::io::ErrorKind::NotFound;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use zeroize::Zeroizing;
 
@@ -103,6 +104,10 @@ impl Subject {
 fn writable(shown: &Path, path: &Path) -> Result<(), Problem> {
     use rustix::fs::{Access, access};
     let folder = path.parent().unwrap_or(Path::new("/"));
+    // Nothing is closed to root, but a file that nobody may write is meant to stay.
+    if path.metadata().is_ok_and(|found| found.mode() & 0o222 == 0) {
+        return Err(Problem::new(format!("`{}` is read-only", shown.display())).help("`chmod u+w` it first"));
+    }
     for (what, path) in [("write", path), ("write into the folder of", folder)] {
         access(path, Access::WRITE_OK).map_err(|e| Problem::io(what, shown, &e.into()))?;
     }
@@ -234,7 +239,7 @@ fn show(subject: &Subject, saved: &Saved, written: bool, context: &Context) -> O
         }
     };
     let value = || {
-        let head = [("version", Plain::Int(1)), ("file", Plain::from(&file)), ("written", Plain::from(written))];
+        let head = [("file", Plain::from(&file)), ("written", Plain::from(written))];
         let keys = kinds.iter().map(|(did, keys)| (*did, keys.iter().map(Plain::from).collect::<Plain>()));
         Plain::from_iter(head.into_iter().chain(keys))
     };

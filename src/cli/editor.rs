@@ -5,7 +5,7 @@ use super::settings::variable;
 use crate::base::{Problem, Problems, problem::Kind, shell};
 use rustix::process::{Pid, Signal, kill_process};
 use std::os::fd::AsFd;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{ExitStatus, Stdio};
 use tokio::runtime::Runtime;
 use tokio::signal::unix::{SignalKind, signal};
@@ -69,7 +69,7 @@ impl Editor {
     async fn run(&self, file: &Path, folder: &Path) -> Result<ExitStatus, Problem> {
         let (program, arguments) = self.words.split_first().ok_or_else(|| Problem::new("there is no editor"))?;
         let mut command = tokio::process::Command::new(program);
-        command.args(arguments).arg(file).env("TMPDIR", folder);
+        command.args(quiet(program)).args(arguments).arg(file).env("TMPDIR", folder);
         for name in OURS {
             command.env_remove(name);
         }
@@ -146,7 +146,25 @@ fn listen() -> std::io::Result<tokio::sync::watch::Receiver<bool>> {
 }
 
 fn usual() -> Option<String> {
+    USUAL.iter().find(|name| found(name).is_some()).map(|name| (*name).to_owned())
+}
+
+/// Where a program is.
+fn found(program: &str) -> Option<PathBuf> {
     let path = variable("PATH").unwrap_or_default();
-    let there = |name: &&&str| std::env::split_paths(&path).any(|folder| folder.join(name).is_file());
-    USUAL.iter().find(there).map(|name| (*name).to_owned())
+    let folders = std::env::split_paths(&path);
+    folders.map(|folder| folder.join(program)).find(|path| path.is_file())
+}
+
+/// The options with which an editor remembers nothing of what it edits. Vim keeps deleted lines in its home folder, and
+/// is often called `vi`.
+fn quiet(program: &str) -> &'static [&'static str] {
+    let path = found(program).unwrap_or_else(|| PathBuf::from(program));
+    let path = path.canonicalize().unwrap_or(path);
+    match path.file_name().and_then(|name| name.to_str()) {
+        Some(name) if ["vim", "nvim", "gvim"].iter().any(|vim| name.starts_with(vim)) => {
+            &["-n", "-i", "NONE", "-c", "silent! set noundofile nobackup nowritebackup"]
+        }
+        _ => &[],
+    }
 }

@@ -1,7 +1,7 @@
 //! From settings to keys and recipients.
 
 use super::Settings;
-use crate::base::{Mask, Problem, Problems};
+use crate::base::{FileId, Mask, Place, Problem, Problems};
 use crate::catalogue::Workspace;
 use crate::data::Value;
 use crate::data::secret::{Keys, Recipients, Vault};
@@ -54,6 +54,14 @@ fn listed(value: &Value) -> Result<Recipients, Problem> {
     let mut recipients = Recipients::default();
     for item in items {
         let (word, name) = entry(item)?;
+        if word.starts_with("AGE-SECRET-KEY-") {
+            // The line is the secret half of a key: its place must do.
+            let place = Place { file: FileId::new(ORIGIN, ""), ..item.place };
+            return Err(Problem::new("a recipient is the secret half of a key")
+                .at(place)
+                .expected("expected the public half, `age1…`")
+                .help("take it out of the file, and make a new key: this one has been seen"));
+        }
         let before = recipients.len();
         recipients.add(word, name, ORIGIN).map_err(|problem| problem.at(item.place))?;
         if name.is_some() && recipients.len() == before {

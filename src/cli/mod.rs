@@ -46,7 +46,7 @@ pub use fault::guard;
 pub use selection::Selection;
 pub use settings::Settings;
 
-use crate::base::{Mask, Plain, Problems, problem};
+use crate::base::{Mask, Plain, Problems};
 use crate::ui::{self, Exit, Output};
 use clap::{Parser, Subcommand};
 use std::ffi::OsString;
@@ -174,10 +174,10 @@ fn run(cli: Cli) -> Exit {
         Some(Command::Man(args)) => man::run(args, &context),
     };
     outcome.unwrap_or_else(|problems| {
-        let nothing = !problems.is_empty() && problems.iter().all(|problem| problem.kind == problem::Kind::Nothing);
+        let nothing = !problems.is_empty() && ui::problem::exit(&problems) == Exit::Done;
         if nothing && output != Output::Text {
-            // Who reads the answer by a program finds the form of an answer.
-            let none = || Plain::from_iter([("version", Plain::Int(1)), ("nodes", Plain::List(Vec::new()))]);
+            // The command is about no node, and who reads its answer by a program finds an answer.
+            let none = || Plain::from_iter([("nodes", Plain::List(Vec::new()))]);
             if let Err(failed) = ui::show(output, String::new, none) {
                 return ui::fail(&[failed], &Mask::new());
             }

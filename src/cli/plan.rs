@@ -1,10 +1,10 @@
 //! `suil plan`, and plans that are saved and applied later.
 
 use super::rolling::Rolling;
-use super::start::Start;
+use super::start::{self, Start};
 use super::{Context, Outcome, Selection, apply};
-use crate::base::{Plain, Problem, Problems, clock, file, problem::Kind, shell};
-use crate::catalogue;
+use crate::base::{Mask, Plain, Problem, Problems, clock, file, problem::Kind, shell};
+use crate::catalogue::{self, Workspace};
 use crate::plan::saved::{Chosen, Made, OWN, Saved, moved};
 use crate::run::saved::{self, Connections};
 use crate::run::{Gathered, Prepared};
@@ -98,17 +98,46 @@ pub fn open(path: &Path, context: &Context) -> Result<Applied, Problems> {
     let path = path.display().to_string();
     let (saved, sha256) = Saved::read(&path, &text)?;
     let applied = Applied { path, saved, sha256 };
+    if applied.is_empty() {
+        return Ok(applied);
+    }
     let workspace = context.open()?;
-    let chosen = &applied.saved.chosen;
-    let selection = catalogue::Selection { roles: chosen.roles.clone(), nodes: chosen.nodes.clone() };
-    // A role or a node that is not there any more selects nothing.
-    let selected: BTreeSet<String> = catalogue::selected(&workspace, &selection).unwrap_or_default();
+    let selected = selected(&workspace, &applied.saved.chosen);
     let exists = |node: &str| workspace.node_names().any(|name| name == node);
     applied.stale(moved::nodes(&applied.saved, &selected, &exists))?;
     Ok(applied)
 }
 
+/// The nodes that a plan's selection means today. Each role and each node that it names is looked for alone: one that
+/// is not there any more selects nothing, and takes no other with it.
+fn selected(workspace: &Workspace, chosen: &Chosen) -> BTreeSet<String> {
+    let alone = |names: &[String]| -> Vec<Vec<String>> {
+        if names.is_empty() { vec![Vec::new()] } else { names.iter().map(|name| vec![name.clone()]).collect() }
+    };
+    let nodes = alone(&chosen.nodes);
+    let pairs =
+        alone(&chosen.roles).into_iter().flat_map(|roles| nodes.iter().map(move |n| (roles.clone(), n.clone())));
+    let selections = pairs.map(|(roles, nodes)| catalogue::Selection { roles, nodes });
+    selections.filter_map(|selection| catalogue::selected(workspace, &selection).ok()).flatten().collect()
+}
+
 impl Applied {
+    /// True where there was no node to plan.
+    pub fn is_empty(&self) -> bool {
+        self.saved.nodes.is_empty() && self.saved.left_out.is_empty()
+    }
+
+    /// What is said where there is nothing to do.
+    ///
+    /// # Errors
+    /// The output cannot be written.
+    pub fn nothing(&self, context: &Context) -> Outcome {
+        let nodes = ("nodes", Plain::List(Vec::new()));
+        let value = || Plain::from_iter([("version", Plain::Int(1)), nodes, ("plan", self.card())]);
+        ui::show(context.output, || "Nothing to apply.\n".to_owned(), value)?;
+        Ok(Exit::Done)
+    }
+
     /// The arguments that the plan was made with, in place of those that were not given.
     pub fn args(&self, args: apply::Args) -> apply::Args {
         let nodes = self.saved.nodes.iter().map(|node| node.name.clone()).collect();
@@ -179,6 +208,22 @@ impl Applied {
     }
 }
 
+/// Writes a plan of nothing where no node is affected, so that whoever applies what was planned finds a plan.
+pub fn empty(args: &apply::Args, mut problems: Problems) -> Problems {
+    let Some(out) = args.out.as_deref().filter(|_| problems.iter().all(|problem| problem.kind == Kind::Warning)) else {
+        return problems;
+    };
+    let made = Made { at: clock::stamp(clock::now()), by: start::purpose() };
+    let saved = Saved { suil: OWN.to_owned(), made, ..Saved::default() };
+    problems.extend(put(out, &saved.to_plain(&Mask::new())).err());
+    problems
+}
+
+fn put(path: &Path, plan: &Plain) -> Result<(), Problem> {
+    let text = plan.to_json() + "\n";
+    file::write(&folder(path).join(path.file_name().unwrap_or_default()), text.as_bytes(), 0o600)
+}
+
 /// Writes a plan to `path`: aside, flushed, renamed.
 ///
 /// # Errors
@@ -204,18 +249,15 @@ pub fn write(
         nodes,
         left_out: gathered.missed(),
     };
-    let text = saved.to_plain(&mask).to_json() + "\n";
-    file::write(&folder(path).join(path.file_name().unwrap_or_default()), text.as_bytes(), 0o600)
+    put(path, &saved.to_plain(&mask))
 }
 
 /// What the plan was asked for. Nodes that no role and no name alone select, as those that failed, stand by their names.
 fn chosen(args: &apply::Args, start: &Start) -> Chosen {
     let Selection { roles, nodes, modules, .. } = args.selection.clone();
-    let given = catalogue::Selection { roles: roles.clone(), nodes: nodes.clone() };
-    let all: BTreeSet<String> = start.catalogue.entries.iter().map(|entry| entry.name.to_string()).collect();
-    let (roles, nodes) = match catalogue::selected(start.workspace(), &given) {
-        Ok(selected) if selected == all => (roles, nodes),
-        _ => (Vec::new(), all.into_iter().collect()),
+    let (roles, nodes) = match args.selection.failed || args.selection.affected.is_some() {
+        true => (Vec::new(), start.catalogue.entries.iter().map(|entry| entry.name.to_string()).collect()),
+        false => (roles, nodes),
     };
     Chosen { roles, nodes, modules, force: args.force }
 }

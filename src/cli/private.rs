@@ -6,7 +6,7 @@ use crate::base::Problem;
 use rustix::process::{Pid, getpid, getuid, test_kill_process};
 use std::fs;
 use std::io::Write;
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
@@ -68,8 +68,8 @@ impl Drop for Private {
 
 fn make(parent: &Path) -> std::io::Result<TempDir> {
     let prefix = format!("{PREFIX}{}-", getpid().as_raw_nonzero());
-    // Mode 0700 is what it makes.
-    tempfile::Builder::new().prefix(&prefix).tempdir_in(parent)
+    let mode = fs::Permissions::from_mode(0o700);
+    tempfile::Builder::new().prefix(&prefix).permissions(mode).tempdir_in(parent)
 }
 
 /// Removes what a killed process left here.

@@ -3,7 +3,7 @@
 use super::failed;
 use super::impact::{Comparison, Past};
 use super::load::Loaded;
-use crate::base::{Problem, Problems, nearest::nearest, problem};
+use crate::base::{Problem, Problems, nearest::nearest};
 use crate::catalogue;
 use crate::data::tree::Repository;
 use crate::ui;
@@ -39,7 +39,7 @@ impl Selection {
     ///
     /// # Errors
     /// As for [`failed::narrow`], where that was asked for. A revision that there is not, or one of the two workspaces
-    /// that is broken. Where no node is affected, a problem that says so and stands for exit 0.
+    /// that is broken. Where no node is affected the one problem is a warning, so that suil says it and exits 0.
     pub fn of_nodes(&self, loaded: &Loaded) -> Result<catalogue::Selection, Problems> {
         let named = match self.failed {
             true => failed::narrow(self, loaded)?,
@@ -91,7 +91,7 @@ fn affected(loaded: &Loaded, revision: &str, named: &catalogue::Selection) -> Re
         ui::warn(&[Problem::warning(what).note("what is not in the data any more cannot be selected")], &loaded.mask);
     }
     if there.is_empty() {
-        return Err(Problem::new(format!("nothing affected since `{revision}`")).kind(problem::Kind::Nothing).into());
+        return Err(Problem::warning(format!("nothing affected since `{revision}`")).into());
     }
     Ok(catalogue::Selection::names(there.iter().map(|node| node.impact.node.as_str())))
 }

@@ -43,3 +43,6 @@ fn column(text: &str, spot: &Spot) -> usize {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

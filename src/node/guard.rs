@@ -86,8 +86,14 @@ impl Session {
     pub async fn prove_access(&mut self) -> Result<(), Failure> {
         let mut target = self.target.clone();
         target.persist = Duration::ZERO;
-        Session::open(&target, &self.access).await?.close().await;
-        self.inside("true").await
+        let second = Session::open(&target, &self.access).await?;
+        self.regained = second.took_back(self.name());
+        second.close().await;
+        match self.regained {
+            // The link was cut, and the node was faster than this login.
+            Some(_) => Err(Failure::lost(&self.target, "guarding the access", &self.channel.said())),
+            None => self.inside("true").await,
+        }
     }
 
     /// Takes back what was changed since the first [`Session::keep`], over this channel.
@@ -126,7 +132,7 @@ impl Session {
             let late = begun.elapsed() >= REGAIN;
             match Session::open(&target, &self.access).await {
                 Ok(mut fresh) => {
-                    let word = fresh.took_back(self.name());
+                    let word = self.regained.or_else(|| fresh.took_back(self.name()));
                     if word.is_some() || late {
                         fresh.target = self.target.clone();
                         *self = fresh;

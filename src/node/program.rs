@@ -92,12 +92,13 @@ pub(super) fn bare(text: &str) -> String {
     out
 }
 
-/// Takes the functions of this crate away again, so that a person's script finds none but its own.
+/// Takes functions and arguments of the session away again, so that a person's script finds none but its own. It ends
+/// in the line where that begins, so that the shell counts its lines right.
 pub(super) fn forget() -> String {
     let defined = |line: &'static str| line.strip_suffix("() {").filter(|name| !name.contains(' '));
     let texts = LIBRARY.iter().copied().chain([SESSION]);
     let names: Vec<&str> = texts.flat_map(str::lines).filter_map(defined).collect();
-    format!("unset -f {}", names.join(" "))
+    format!("unset -f {}; set --; ", names.join(" "))
 }
 
 /// A request: `VERB SIZE TOKEN` and the text. Its last line is a comment with the token: without it the channel was

@@ -45,7 +45,7 @@ impl Script {
 
     fn render(&self) -> String {
         if self.interpreter.is_empty() {
-            return format!("{}\n{}", program::forget(), self.text);
+            return program::forget() + &self.text;
         }
         let interpreter = shell::join(self.interpreter.iter().map(String::as_str));
         format!("suil_keep script {} && exec {interpreter} \"$suil_folder/script\"", program::word(&self.text))

@@ -26,6 +26,8 @@ pub struct Session {
     pub(super) guarded: bool,
     /// What could cut the access is kept and not proven yet.
     pub(super) armed: bool,
+    /// What the node said about this session, where it ended by itself.
+    pub(super) regained: Option<Regained>,
 }
 
 /// Writes the text of a job, given the token of its answer.
@@ -68,6 +70,7 @@ impl Session {
             unread: asked,
             guarded: false,
             armed: false,
+            regained: None,
         }
     }
 
@@ -141,6 +144,20 @@ impl Session {
     /// The channel broke (the operation is in doubt), the limit passed (what it started was ended), or an upload
     /// could not be stored. A script that ends with another status than 0 is an [`Outcome`].
     pub async fn perform(&mut self, title: &str, action: &Action, limit: Duration) -> Result<Outcome, Failure> {
+        self.perform_between(title, ["", ""], action, limit).await
+    }
+
+    /// The same, in one round trip, with a text that runs before the script, and one that runs after it if it ended well.
+    ///
+    /// # Errors
+    /// As [`Session::perform`].
+    pub async fn perform_between(
+        &mut self,
+        title: &str,
+        [before, after]: [&str; 2],
+        action: &Action,
+        limit: Duration,
+    ) -> Result<Outcome, Failure> {
         self.ready(title)?;
         let names = upload::names(action, &self.nonces.name, self.count);
         self.unread = true;
@@ -148,7 +165,12 @@ impl Session {
             self.unread = failure.reason != Reason::Local;
             return Err(failure);
         }
-        let text = format!("{}{}", upload::arguments(&names), action.script);
+        let script = &action.script;
+        let text = match before.is_empty() && after.is_empty() {
+            true => format!("{}{script}", upload::arguments(&names)),
+            // The script may end by itself.
+            false => format!("{before}{}(\n{script}\n)\n{after}", upload::arguments(&names)),
+        };
         let raw = self.job("job", &text, title, limit).await?;
         if raw.status == "unlocked" {
             return Err(self.unlocked(title, &self.masked(&raw.stderr)));

@@ -14,6 +14,33 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use zeroize::Zeroizing;
 
+/// The names of the two that are compared; `None` for the working tree.
+#[derive(Clone, Debug, Default)]
+pub struct Revisions {
+    pub before: Option<String>,
+    pub after: Option<String>,
+}
+
+impl Revisions {
+    /// The file of a value before. One that is the same in both was read once, so that its own path may not say it.
+    pub fn before(&self, place: Place) -> String {
+        shown(place, self.before.as_deref())
+    }
+
+    /// The file of a value after.
+    pub fn after(&self, place: Place) -> String {
+        shown(place, self.after.as_deref())
+    }
+}
+
+fn shown(place: Place, revision: Option<&str>) -> String {
+    let path = place.path().display().to_string();
+    match revision {
+        Some(name) if !path.starts_with("stock:") && !path.starts_with(&format!("{name}:")) => format!("{name}:{path}"),
+        _ => path,
+    }
+}
+
 /// What a change does to one node.
 #[derive(Clone, Debug)]
 pub struct NodeImpact {

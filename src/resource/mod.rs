@@ -26,6 +26,7 @@ mod link;
 mod locale;
 mod moment;
 mod mount;
+pub mod owed;
 mod package;
 pub mod path;
 mod repository;

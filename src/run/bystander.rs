@@ -38,6 +38,13 @@ pub fn all(setup: &Setup, entry: &Entry, target: &Target, options: &Options) -> 
     found
 }
 
+/// What a bystander was told.
+pub struct Told {
+    pub module: String,
+    pub id: String,
+    pub why: String,
+}
+
 /// Writes down what `operation` asks of bystanders, before it is performed. Each is told once.
 ///
 /// # Errors
@@ -48,13 +55,15 @@ pub fn tell(
     bystanders: &mut Vec<Bystander>,
     changes: &BTreeSet<&str>,
     operation: &Operation,
-) -> Result<(), Problem> {
+) -> Result<Vec<Told>, Problem> {
     let folder = Folder::of(setup.workspace.root(), node);
     let asked = |bystander: &Bystander| bystander.on.iter().any(|on| changes.contains(on.as_str()));
+    let mut told = Vec::new();
     for bystander in bystanders.iter().filter(|bystander| asked(bystander)) {
         let why = format!("`{}` was performed by a run that left module `{}` out", operation.title, bystander.module);
         folder.owe(&bystander.module, &bystander.id, &why, setup.vault.mask())?;
+        told.push(Told { module: bystander.module.clone(), id: bystander.id.clone(), why });
     }
     bystanders.retain(|bystander| !asked(bystander));
-    Ok(())
+    Ok(told)
 }

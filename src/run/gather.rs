@@ -1,6 +1,7 @@
 //! Connects to every prepared node, reads its facts and plans it: everything before anything changes.
 
 use super::bystander::{self, Bystander};
+use super::debt;
 use super::facts::{Folder, Recorded};
 use super::link;
 use super::outcome::Outcome;
@@ -170,14 +171,16 @@ async fn one(
             let intent = setup.intent(&entry, &target, options)?;
             watch.event(&Event::Phase { node: &node, phase: "reading facts" });
             let collectors = link::collectors(&intent.parts);
-            let survey = session.survey(&intent.requests(), &collectors).await?;
+            let survey = session.survey(&link::requests(&intent), &collectors).await?;
             (entry, intent, survey)
         }
     };
     let Survey { facts, collected } = link::known(survey, &intent);
-    let recorded: BTreeMap<String, Recorded> =
+    let mut recorded: BTreeMap<String, Recorded> =
         intent.parts.iter().map(|part| (part.name.clone(), folder.recorded(&part.name))).collect();
-    let plan = intent.plan(&facts, &collected, &|part| past(part, recorded.get(&part.name), options));
+    let unknown = debt::found(&node, &facts, &mut recorded);
+    let mut plan = intent.plan(&facts, &collected, &|part| past(part, recorded.get(&part.name), options));
+    plan.warnings.extend(unknown);
     for (part, report) in intent.reports(&facts, &collected) {
         let also = recorded.get(&part.name).cloned().unwrap_or_default();
         folder.module(part, report, &also, setup.vault.mask())?;
@@ -200,7 +203,7 @@ async fn connect(
 ) -> Result<(Session, Option<Survey>), Failure> {
     match intent {
         Some(intent) => {
-            let (requests, collectors) = (intent.requests(), link::collectors(&intent.parts));
+            let (requests, collectors) = (link::requests(intent), link::collectors(&intent.parts));
             let opened = Session::open_with_survey(target, &setup.access, &requests, &collectors).await;
             opened.map(|(session, survey)| (session, Some(survey)))
         }

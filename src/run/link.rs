@@ -3,7 +3,7 @@
 use super::gather::Ready;
 use crate::base::Problems;
 use crate::node::{Collector, Survey};
-use crate::plan::{Intent, NodePlan, Part};
+use crate::plan::{Intent, NodePlan, Part, Request, owed};
 
 /// The modules' own collectors, each with the public config that it is given.
 pub fn collectors<'a>(parts: impl IntoIterator<Item = &'a Part>) -> Vec<Collector> {
@@ -16,6 +16,11 @@ pub fn collectors<'a>(parts: impl IntoIterator<Item = &'a Part>) -> Vec<Collecto
             config: part.config.public.clone(),
         })
         .collect()
+}
+
+/// What is asked of a node as a whole: the facts of its resources, and what it owes.
+pub fn requests(intent: &Intent) -> Vec<Request> {
+    intent.requests().into_iter().chain([owed::request()]).collect()
 }
 
 /// The facts with what only the catalogue knows of the node. Where it names no login user, the session did.

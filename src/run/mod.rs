@@ -5,6 +5,7 @@
 pub mod adhoc;
 mod bystander;
 mod commit;
+mod debt;
 mod each;
 pub mod facts;
 pub mod gather;

@@ -1,7 +1,7 @@
 //! Performs the operations of a plan, looks again, and judges.
 
-use super::bystander;
-use super::facts::{Folder, Recorded};
+use super::debt::Ledger;
+use super::facts::Folder;
 use super::gather::{Gathered, Ready};
 use super::guard::{self, Shut};
 use super::link;
@@ -12,8 +12,8 @@ use super::watch::{Event, Watch};
 use super::{Options, Setup, Stop};
 use crate::base::{Problem, Problems, clock, problem::Kind};
 use crate::node::{Failure, Reason};
-use crate::plan::{NodePlan, Operation, Part};
-use std::collections::{BTreeMap, BTreeSet};
+use crate::plan::owed::Change;
+use crate::plan::{NodePlan, Operation};
 use std::sync::Arc;
 use tokio::sync::Semaphore;
 
@@ -92,18 +92,18 @@ async fn one(
 ) -> Outcome {
     let planned = plan.operations.len();
     let mut performed = 0;
-    let mut debts = debts(&ready);
     if planned > 0 {
         ready = match turn::take(setup, ready, plan, options, watch, stop, waited).await {
             Ok(ready) => ready,
             Err(outcome) => return outcome,
         };
     }
+    let mut ledger = Ledger::of(&ready);
     for operation in &plan.operations {
         if stop.asked() {
             let mut problems = vec![interrupted(&ready.node, performed, planned)];
             if performed > 0 {
-                problems.extend(after_failure(setup, &mut ready, plan, &debts).await.err().unwrap_or_default());
+                problems.extend(after_failure(setup, &mut ready, plan, &ledger).await.err().unwrap_or_default());
             }
             ready.session.close().await;
             return match performed {
@@ -111,15 +111,18 @@ async fn one(
                 _ => Outcome::Failed { performed, planned, problems },
             };
         }
-        if let Err(problem) = owe(setup, &mut ready, plan, operation, &mut debts) {
-            ready.session.close().await;
-            return Outcome::Failed { performed, planned, problems: vec![problem] };
-        }
+        let owed = match ledger.owe(setup, &mut ready, plan, operation) {
+            Ok(owed) => owed,
+            Err(problem) => {
+                ready.session.close().await;
+                return Outcome::Failed { performed, planned, problems: vec![problem] };
+            }
+        };
         watch.event(&Event::Starting { node: &ready.node, operation, of: planned });
-        match step(&mut ready, operation, planned, options, watch, stop).await {
+        match step(&mut ready, operation, &owed, planned, options, watch, stop).await {
             Ok(()) => {
                 performed += 1;
-                debts.entry(operation.module.clone()).or_default().remove(&operation.resource);
+                ledger.pay(operation);
                 if let Err(failure) = guard::release(&mut ready, operation, plan).await {
                     let shut = guard::lost(&mut ready, operation, planned, &failure, watch).await;
                     return Outcome::InDoubt { performed, planned, problem: shut.problem };
@@ -127,14 +130,15 @@ async fn one(
             }
             Err(Broken::Failed(problem)) => {
                 let mut problems = vec![*problem];
-                problems.extend(after_failure(setup, &mut ready, plan, &debts).await.err().unwrap_or_default());
+                problems.extend(after_failure(setup, &mut ready, plan, &ledger).await.err().unwrap_or_default());
                 ready.session.close().await;
                 return Outcome::Failed { performed, planned, problems };
             }
             Err(Broken::Lost(problem)) => return Outcome::InDoubt { performed, planned, problem: *problem },
         }
     }
-    let problems = judge(setup, &mut ready, plan, watch).await;
+    let mut problems = judge(setup, &mut ready, plan, watch).await;
+    problems.extend(ledger.close(&mut ready, plan, options, watch, stop).await);
     ready.session.close().await;
     match (problems.is_empty(), planned) {
         (true, 0) => Outcome::Nothing,
@@ -152,6 +156,7 @@ enum Broken {
 async fn step(
     ready: &mut Ready,
     operation: &Operation,
+    owed: &[Change; 2],
     planned: usize,
     options: &Options,
     watch: &dyn Watch,
@@ -159,7 +164,7 @@ async fn step(
 ) -> Result<(), Broken> {
     let started = clock::instant();
     let ended = tokio::select! {
-        ended = guarded(ready, operation, options, planned, watch) => Some(ended),
+        ended = guarded(ready, operation, owed, options, planned, watch) => Some(ended),
         () = stop.demanded() => None,
     };
     let seconds = started.elapsed().as_secs_f64();
@@ -204,10 +209,12 @@ async fn step(
 }
 
 /// Performs an operation; what one that could cut the access changes is kept before, and the access is proven after,
-/// whether it ended well or not: a daemon that does not start any more is lost as well.
+/// whether it ended well or not: a daemon that does not start any more is lost as well. The node writes down what is
+/// owed in the same round trip.
 async fn guarded(
     ready: &mut Ready,
     operation: &Operation,
+    owed: &[Change; 2],
     options: &Options,
     planned: usize,
     watch: &dyn Watch,
@@ -217,7 +224,9 @@ async fn guarded(
     {
         return (Err(failure), None);
     }
-    let ended = ready.session.perform(&operation.title, &operation.action, options.step_limit).await;
+    let between = owed.each_ref().map(Change::script);
+    let between = between.each_ref().map(String::as_str);
+    let ended = ready.session.perform_between(&operation.title, between, &operation.action, options.step_limit).await;
     let shut = match &ended {
         Err(failure) if failure.reason == Reason::Lost && ready.session.armed() => {
             Some(guard::lost(ready, operation, planned, failure, watch).await)
@@ -280,55 +289,9 @@ fn interrupted(node: &str, performed: usize, planned: usize) -> Problem {
 }
 
 /// Records what a failed node looks like now; the recorded signatures stay the old ones.
-async fn after_failure(setup: &Setup, ready: &mut Ready, plan: &NodePlan, debts: &Debts) -> Result<(), Problems> {
+async fn after_failure(setup: &Setup, ready: &mut Ready, plan: &NodePlan, ledger: &Ledger) -> Result<(), Problems> {
     link::refresh(ready, plan).await?;
-    record(setup, ready, false, debts)
-}
-
-/// What is owed on a node: per module the resources that must still react, and why.
-type Debts = BTreeMap<String, BTreeMap<String, String>>;
-
-fn debts(ready: &Ready) -> Debts {
-    ready.recorded.iter().map(|(module, recorded)| (module.clone(), recorded.owed.clone())).collect()
-}
-
-/// Writes down which reactions `operation` asks for before it is performed: a run that is killed right after it must
-/// not lose them.
-fn owe(
-    setup: &Setup,
-    ready: &mut Ready,
-    plan: &NodePlan,
-    operation: &Operation,
-    debts: &mut Debts,
-) -> Result<(), Problem> {
-    let changes: BTreeSet<&str> = operation.resource.split(", ").collect();
-    bystander::tell(setup, &ready.node, &mut ready.bystanders, &changes, operation)?;
-    let mut modules = BTreeSet::new();
-    for later in plan.operations.iter().filter(|later| later.id > operation.id) {
-        if later.triggered_by.iter().any(|id| changes.contains(id.as_str())) {
-            let why = format!("`{}` was begun and `{}` was not performed after it", operation.title, later.title);
-            if debts.entry(later.module.clone()).or_default().insert(later.resource.clone(), why).is_none() {
-                modules.insert(later.module.as_str());
-            }
-        }
-    }
-    if modules.is_empty() {
-        return Ok(());
-    }
-    let folder = Folder::of(setup.workspace.root(), &ready.node);
-    let reports = ready.intent.reports(&ready.facts, &ready.collected);
-    for (part, report) in reports.filter(|(part, _)| modules.contains(part.name.as_str())) {
-        folder.module(part, report, &recorded(ready, part, false, debts), setup.vault.mask())?;
-    }
-    Ok(())
-}
-
-fn recorded(ready: &Ready, part: &Part, applied: bool, debts: &Debts) -> Recorded {
-    let before = ready.recorded.get(&part.name).and_then(|recorded| recorded.signature.clone());
-    Recorded {
-        signature: if applied { Some(part.signature.clone()) } else { before },
-        owed: debts.get(&part.name).cloned().unwrap_or_default(),
-    }
+    record(setup, ready, false, ledger)
 }
 
 /// Reads the facts of the changed modules again, records them, and returns what is not as it should be.
@@ -341,16 +304,17 @@ async fn judge(setup: &Setup, ready: &mut Ready, plan: &NodePlan, watch: &dyn Wa
     }
     let mut problems = ready.intent.check(&ready.facts, &ready.collected, plan);
     // Every operation was performed, so nothing is owed any more.
-    if let Err(found) = record(setup, ready, problems.is_empty(), &Debts::new()) {
+    if let Err(found) = record(setup, ready, problems.is_empty(), &Ledger::nothing()) {
         problems.extend(found);
     }
     problems
 }
 
-fn record(setup: &Setup, ready: &Ready, applied: bool, debts: &Debts) -> Result<(), Problems> {
+fn record(setup: &Setup, ready: &Ready, applied: bool, ledger: &Ledger) -> Result<(), Problems> {
     let folder = Folder::of(setup.workspace.root(), &ready.node);
     for (part, report) in ready.intent.reports(&ready.facts, &ready.collected) {
-        folder.module(part, report, &recorded(ready, part, applied, debts), setup.vault.mask())?;
+        let signature = applied.then_some(part.signature.as_str());
+        folder.module(part, report, &ledger.recorded(ready, &part.name, signature), setup.vault.mask())?;
     }
     Ok(())
 }

@@ -22,22 +22,27 @@ const GONE: &str = ".gone-";
 /// What a run that died left aside is nobody's after this time.
 const LEFT: Duration = Duration::from_secs(24 * 3600);
 
-/// Removes the records that `keep` does not keep. Never removed are the latest run, a run that goes on, the last one
-/// that says what the lookups found, and what is no record. `dry` only tells.
+/// Removes the records that `keep` does not keep. Never removed are the latest run, the last one that applied a plan, the
+/// last one that says what the lookups found, a run that goes on, and what is no record. `dry` only tells.
 ///
 /// # Errors
 /// `.runs/` cannot be read, or a record not be removed; then the older ones are still there.
 pub fn prune(root: &Path, keep: Keep, now: DateTime<Utc>, dry: bool) -> Result<Pruned, Problem> {
     let runs = Runs::open(root)?;
-    let (gone, stays): (Vec<_>, Vec<_>) =
-        runs.all().iter().enumerate().partition(|(nth, run)| !kept(*nth, run, keep, now) && !needed(&runs, run));
-    for (_, run) in gone.iter().filter(|_| !dry) {
+    let mut gone: Vec<&Run> =
+        runs.all().iter().enumerate().filter(|(nth, run)| !kept(*nth, run, keep, now)).map(|(_, run)| run).collect();
+    if !gone.is_empty() {
+        let needed = needed(&runs);
+        gone.retain(|run| !needed.contains(run) && !run.is_going());
+    }
+    for run in gone.iter().filter(|_| !dry) {
         remove(root, run)?;
     }
     if !dry {
         sweep(&root.join(".runs"), now);
     }
-    Ok(Pruned { removed: gone.into_iter().map(|(_, run)| run.id.clone()).collect(), kept: stays.len() })
+    let kept = runs.all().len() - gone.len();
+    Ok(Pruned { removed: gone.into_iter().map(|run| run.id.clone()).collect(), kept })
 }
 
 fn kept(nth: usize, run: &Run, keep: Keep, now: DateTime<Utc>) -> bool {
@@ -45,9 +50,12 @@ fn kept(nth: usize, run: &Run, keep: Keep, now: DateTime<Utc>) -> bool {
     keep.count.is_some_and(|count| nth < count) || keep.days.is_some_and(young)
 }
 
-fn needed(runs: &Runs, run: &Run) -> bool {
-    let lookups = || runs.all().iter().find(|run| run.path().join(super::pool::NAME).exists());
-    runs.latest() == Some(run) || runs.all().first() == Some(run) || lookups() == Some(run) || run.is_going()
+/// The runs that the next one reads.
+fn needed(runs: &Runs) -> Vec<&Run> {
+    let lookups = runs.all().iter().find(|run| run.path().join(super::pool::NAME).exists());
+    // A record that is broken serves nobody.
+    let applied = runs.last_applied().unwrap_or_default();
+    [runs.latest(), runs.all().first(), lookups, applied].into_iter().flatten().collect()
 }
 
 fn remove(root: &Path, run: &Run) -> Result<(), Problem> {

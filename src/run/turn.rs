@@ -1,5 +1,6 @@
 //! A node's turn to be changed: its lock is taken, and it must still be what its plan was made for.
 
+use super::debt;
 use super::gather::{Ready, past};
 use super::link;
 use super::lock;
@@ -59,9 +60,13 @@ async fn unmoved(
 ) -> Result<(), Problem> {
     watch.event(&Event::Phase { node: &ready.node, phase: "reading facts again" });
     let collectors = link::collectors(&ready.intent.parts);
-    let survey =
-        ready.session.survey(&ready.intent.requests(), &collectors).await.map_err(|failure| *failure.problem)?;
+    let requests = link::requests(&ready.intent);
+    let survey = ready.session.survey(&requests, &collectors).await.map_err(|failure| *failure.problem)?;
     let Survey { facts, collected } = link::known(survey, &ready.intent);
+    // Somebody else may have paid what it owes.
+    if let Some(problem) = debt::found(&ready.node, &facts, &mut ready.recorded) {
+        return Err(problem);
+    }
     let past = |part: &crate::plan::Part| past(part, ready.recorded.get(&part.name), options);
     let now = ready.intent.plan(&facts, &collected, &past);
     let mask = setup.vault.mask();

@@ -3,19 +3,19 @@
 use super::plan::{content, values, wrapped};
 use super::text::{self, count};
 use super::{Paint, columns};
-use crate::base::Plain;
+use crate::base::{Place, Plain};
 use crate::catalogue::impact::{Difference, What};
 use crate::data::{Value, Vault};
-use crate::plan::impact::{Changed, NodeImpact, Unknown, public};
+use crate::plan::impact::{Changed, NodeImpact, Revisions, Unknown, public};
 use crate::resource::{TextDiff, Verb};
 
 /// Lines are broken before this column.
 const WIDTH: usize = 78;
 
 /// Renders the impact on `nodes` and a summary line, of `all` nodes that were compared.
-pub fn render(nodes: &[NodeImpact], all: usize, vault: &Vault, paint: Paint) -> String {
+pub fn render(nodes: &[NodeImpact], all: usize, revisions: &Revisions, vault: &Vault, paint: Paint) -> String {
     // A screen forgets what has left it; whoever reads from a pipe wants all.
-    let page = Page { lines: if columns().is_some() { content::LINES } else { usize::MAX }, vault, paint };
+    let page = Page { lines: if columns().is_some() { content::LINES } else { usize::MAX }, revisions, vault, paint };
     let mut groups: Vec<(Vec<&str>, String)> = Vec::new();
     for node in nodes {
         let body = page.node(node);
@@ -53,6 +53,7 @@ fn summary(nodes: &[NodeImpact], all: usize) -> String {
 
 struct Page<'a> {
     lines: usize,
+    revisions: &'a Revisions,
     vault: &'a Vault,
     paint: Paint,
 }
@@ -143,8 +144,10 @@ impl Page<'_> {
         } else {
             out.push('\n');
         }
-        let place = |value: Option<&Value>| value.map(|value| text::clean(&value.place.to_string()));
-        match (place(sides.0), place(sides.1)) {
+        let shown = |file: String, place: Place| text::clean(&format!("{file}:{}:{}", place.line, place.column));
+        let before = sides.0.map(|value| shown(self.revisions.before(value.place), value.place));
+        let after = sides.1.map(|value| shown(self.revisions.after(value.place), value.place));
+        match (before, after) {
             (Some(before), Some(after)) if text::width(&before) + text::width(&after) + 9 <= WIDTH => {
                 out.push_str(&format!("      {}\n", self.paint.quiet(&format!("{before} → {after}"))));
             }

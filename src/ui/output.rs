@@ -178,7 +178,6 @@ fn word(kind: Kind) -> &'static str {
         Kind::Usage => "usage",
         Kind::Interrupted => "interrupted",
         Kind::Warning => "warning",
-        Kind::Nothing => "nothing",
     }
 }
 

@@ -41,7 +41,6 @@ fn render_in(columns: usize, problem: &Problem, mask: &Mask, paint: Paint) -> St
     let mut out = String::new();
     let first = match problem.kind {
         Kind::Warning => paint.warning(&format!("suil: warning: {}", show(&problem.what))),
-        Kind::Nothing => paint.heading(&format!("suil: {}", show(&problem.what))),
         _ => paint.bad(&format!("suil: {}", show(&problem.what))),
     };
     line(&mut out, &first);
@@ -194,7 +193,7 @@ pub fn exit(problems: &[Problem]) -> Exit {
     problems
         .iter()
         .map(|p| match p.kind {
-            Kind::Warning | Kind::Nothing => Exit::Done,
+            Kind::Warning => Exit::Done,
             Kind::Failed => Exit::Failed,
             Kind::Refused => Exit::Refused,
             Kind::Usage => Exit::Usage,

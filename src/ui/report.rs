@@ -16,8 +16,18 @@ pub enum Subject<'a> {
         /// What stands below each operation, where more is known than the record keeps.
         details: &'a Details,
     },
-    /// Nothing came to run: what was wrong before.
+    /// Nothing came to run: what was wrong before, or that there was nothing to do.
     Problems { problems: &'a [Problem], mask: &'a Mask },
+}
+
+impl Subject<'_> {
+    /// True where nothing came to run because there was nothing to do.
+    fn is_nothing(&self) -> bool {
+        match self {
+            Subject::Run { .. } => false,
+            Subject::Problems { problems, .. } => super::problem::exit(problems) == super::Exit::Done,
+        }
+    }
 }
 
 /// The form of a report.

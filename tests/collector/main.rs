@@ -3,7 +3,9 @@
 #![allow(clippy::disallowed_methods, reason = "tests start what they test")]
 
 mod actions;
+mod guard;
 mod offered;
+mod owed;
 mod paths;
 mod resources;
 mod shells;

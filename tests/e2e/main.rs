@@ -5,11 +5,15 @@
 
 #![allow(clippy::disallowed_methods, reason = "tests start what they test")]
 
+mod access;
+mod adhoc;
 mod apply;
 mod faults;
 mod fleet;
 mod large;
+mod lock;
 mod plan;
+mod rolling;
 mod scenario_link;
 mod scenario_login;
 mod scenario_package;

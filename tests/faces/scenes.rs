@@ -38,6 +38,7 @@ pub fn scenes() -> &'static [Scene] {
         let mut stage = Stage { scenes: Vec::new() };
         stage.example();
         stage.runs();
+        stage.impact();
         stage.scenes
     })
 }
@@ -104,6 +105,10 @@ impl Stage {
         let sealed = room.run(&["encrypt", "x"]).stdout;
         self.same(&room, "`suil decrypt`", &["decrypt", sealed.trim()], WELL);
         self.same(&room, "`suil rekey`", &["rekey", "--dry-run"], WELL);
+        let listed = "`suil secrets`, `suil secrets list`";
+        self.same(&room, listed, &["secrets"], WELL);
+        self.same(&room, listed, &["secrets", "list", "--nodes"], WELL);
+        self.edit();
         self.same(&room, "`suil man`", &["man", "pages"], WELL);
         let made = Room::new();
         self.play(&made, "`suil init`", &["init", "."], &[0, 1], false);
@@ -113,6 +118,16 @@ impl Stage {
         self.same(&room, "`suil validate`", &["validate"], ILL);
         self.same(&room, "`suil test`", &["test"], ILL);
         self.same(&room, "`suil nodes`", &["nodes", "--no-such-option"], &[64]);
+    }
+
+    /// An editor that changes one secret, adds one and removes one.
+    fn edit(&mut self) {
+        let room = Room::copy("data-example");
+        let sealed = |value| room.run(&["encrypt", value]).stdout;
+        room.write("data/scratch.yaml", &format!("a: {}b: {}", sealed("1"), sealed("2")));
+        let script = r#"sh -c 'sed -i "s/\"1/&1/; /^b/d" "$1"; echo "c$$: !SECRET \"3\"" >> "$1"' edit"#;
+        let room = room.set("EDITOR", script);
+        self.play(&room, "`suil edit`", &["edit", "data/scratch.yaml"], WELL, false);
     }
 
     /// What works on nodes. One is a folder of this machine, the other cannot be reached.
@@ -174,6 +189,34 @@ impl Stage {
         self.play(&room, "`suil run`", &["run", "--node", "*", "--", "echo", "hello"], ILL, false);
         self.play(&room, "`suil unlock`", &["unlock", "*", "--dry-run"], ILL, true);
     }
+
+    /// A change of everything, against the revision before it.
+    fn impact(&mut self) {
+        let room = Room::copy("data-example");
+        let git = |args: &[&str]| {
+            let who = ["-c", "user.name=t", "-c", "user.email=t@example.com"];
+            let ended = std::process::Command::new("git")
+                .current_dir(room.path())
+                .args(who)
+                .args(args)
+                .env("GIT_CONFIG_GLOBAL", "/dev/null")
+                .status();
+            assert!(ended.expect("git").success(), "git {args:?}");
+        };
+        git(&["init", "--quiet"]);
+        git(&["add", "--all"]);
+        git(&["commit", "--quiet", "--message", "one"]);
+        room.write("data/roles/db.yaml", "modules: [base, hosts]\nsysctl: {parameters: {vm.swappiness: 5}}\n");
+        room.write("data/nodes/web-01.example.com.yaml", "role: web\nhosts: {address: 192.0.2.99}\n");
+        room.write("data/nodes/web-03.example.com.yaml", "role: web\nhosts: {address: 192.0.2.13}\n");
+        fs::remove_file(room.path().join("data/nodes/web-02.example.com.yaml")).expect("a file");
+        room.write("data/os/debian/13.yaml", "time: {client: chrony}\n");
+        room.write("modules/hosts/templates/more.j2", "");
+        room.write("modules/status/code/main.star", "def resources(config):\n    return [none]\n");
+        self.same(&room, "`suil diff`", &["diff", "HEAD"], WELL);
+        self.same(&room, "`suil diff`", &["diff", "HEAD", "HEAD", "--detailed-exitcode"], WELL);
+        self.same(&room, "`suil diff`", &["diff", "HEAD", "--role", "db", "--detailed-exitcode"], &[2]);
+    }
 }
 
 /// `@` stands for the folder that is the node's disk.
@@ -182,7 +225,11 @@ const WORKSPACE: [(&str, &str); 9] = [
         "data/common.yaml",
         "deployment: {transport: local, sudo: false}\nhierarchy: [\"roles/{role}.yaml\", \"nodes/{node}.yaml\"]\n",
     ),
-    ("data/roles/demo.yaml", "modules: [demo, twin]\ntwin: {nodes: !LOOKUP {field: twin.address}}\n"),
+    (
+        "data/roles/demo.yaml",
+        "modules: [demo, twin]\ntwin: {nodes: !LOOKUP {field: twin.address}}\n\
+         before_batch: [echo, hello]\nafter_batch: \"test -e '@/open'\"\n",
+    ),
     ("data/roles/late.yaml", "modules: [twin]\nafter: [demo]\n"),
     ("data/nodes/here.yaml", "role: demo\ntwin: {address: 192.0.2.1}\n"),
     ("data/nodes/there.yaml", "role: demo\ndeployment: {transport: exec, exec: [\"false\"]}\n"),

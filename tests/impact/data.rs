@@ -19,14 +19,14 @@ fn a_value_in_a_role_names_the_nodes_of_that_role_with_both_places() {
             {
                 "key": "page.title",
                 "change": "changed",
-                "before": {"value": "Web", "place": "HEAD:data/roles/web.yaml:3:10"},
-                "after": {"value": "Site", "place": "data/roles/web.yaml:4:10"},
+                "before": {"value": "Web", "file": "HEAD:data/roles/web.yaml", "line": 3, "column": 10},
+                "after": {"value": "Site", "file": "data/roles/web.yaml", "line": 4, "column": 10},
             },
             {
                 "key": "page.lines.2",
                 "change": "added",
                 "before": null,
-                "after": {"value": "three", "place": "data/roles/web.yaml:5:21"},
+                "after": {"value": "three", "file": "data/roles/web.yaml", "line": 5, "column": 21},
             },
         ])
     );

@@ -69,7 +69,7 @@ fn a_revision_goes_by_every_name_that_git_knows() {
     let two = room.diff(&["v1", "side"]);
     assert_eq!(
         two.json()["nodes"][0]["values"][0]["after"],
-        json!({"value": "Site", "place": "side:data/roles/web.yaml:3:10"})
+        json!({"value": "Site", "file": "side:data/roles/web.yaml", "line": 3, "column": 10})
     );
     assert_eq!(room.diff(&["v1..side"]).json()["nodes"], two.json()["nodes"]);
     assert_eq!(room.suil(&["diff", "v1..side", "--detailed-exitcode"]).status, 2);
@@ -148,10 +148,7 @@ fn a_workspace_may_be_a_folder_of_the_repository_and_younger_than_it() {
     let room = Room::below("hosts/site a");
     room.write("data/roles/web.yaml", SITE);
     assert_eq!(room.diff(&["HEAD"]).nodes(), ["web-1", "web-2"]);
-    assert_eq!(
-        room.diff(&["HEAD"]).json()["nodes"][0]["values"][0]["before"]["place"],
-        "HEAD:data/roles/web.yaml:3:10"
-    );
+    assert_eq!(room.diff(&["HEAD"]).json()["nodes"][0]["values"][0]["before"]["file"], "HEAD:data/roles/web.yaml");
     let from = room
         .suil_in(&room.repository(), &["--workspace", "hosts/site a", "diff", "HEAD", "--output", "json"])
         .expect(0);
@@ -210,16 +207,33 @@ fn a_repository_with_long_ids_is_read() {
     assert_eq!(room.diff(&["HEAD"]).json()["from"]["commit"].as_str().map(str::len), Some(64));
 }
 
+/// Its files are read from its own repository, in the commit that belongs to the revision.
 #[test]
-fn a_submodule_is_told_of() {
+fn a_submodule_is_read_where_it_is_here() {
     let room = Room::new();
+    let page = room.path().join("modules/page");
+    let apart = room.repository().parent().expect("a folder").join("page");
+    fs::rename(&page, &apart).expect("a folder");
+    let commit = |message| {
+        room.git(&["-C", "../page", "add", "--all"]);
+        room.git(&["-C", "../page", "commit", "--quiet", "--allow-empty", "--message", message]);
+    };
     room.git(&["init", "--quiet", "../page"]);
-    room.git(&["-C", "../page", "commit", "--quiet", "--allow-empty", "--message", "one"]);
-    fs::rename(room.path().join("modules/page"), room.path().join("old")).expect("a folder");
+    commit("one");
+    room.git(&["rm", "--quiet", "-r", "--cached", "modules/page"]);
     room.git(&["-c", "protocol.file.allow=always", "submodule", "--quiet", "add", "../page", "modules/page"]);
     room.commit("two");
-    let ran = room.suil(&["diff", "HEAD"]).expect(1);
-    let words = "cannot read `HEAD:modules/page/requires.yaml`: it is a submodule";
+    assert_eq!(room.diff(&["HEAD"]).json()["nodes"], json!([]));
+    fs::write(apart.join("templates/page.j2"), "another page\n").expect("a file");
+    commit("two");
+    room.git(&["-C", "modules/page", "-c", "protocol.file.allow=always", "pull", "--quiet"]);
+    let ran = room.diff(&["HEAD"]);
+    assert_eq!(ran.nodes().len(), 4);
+    assert_eq!(ran.json()["nodes"][0]["code"][0]["files"], json!(["templates/page.j2"]));
+    room.git(&["clone", "--quiet", ".", "../bare of it"]);
+    let bare = room.repository().parent().expect("a folder").join("bare of it");
+    let ran = room.suil_in(&bare, &["diff", "HEAD"]).expect(1);
+    let words = "cannot read `HEAD:modules/page/requires.yaml`: it is in a submodule that is not here";
     assert!(ran.stderr.contains(words), "{}", ran.stderr);
 }
 

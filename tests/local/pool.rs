@@ -56,3 +56,23 @@ fn the_last_run_that_had_the_lookup_counts() {
     let ran = room.apply(&["--dry-run"]).expect(0);
     assert!(ran.stderr.contains(WARNING), "{}", ran.stderr);
 }
+
+/// What a pool had is known after any number of dry runs, runs of other nodes, and a prune of all that can go.
+#[test]
+fn what_a_lookup_found_outlives_other_runs_and_a_prune() {
+    let room = room();
+    room.write("data/roles/plain.yaml", "modules: []\n");
+    room.write("data/nodes/other.example.com.yaml", "role: plain\n");
+    room.apply(&["--confirm"]).expect(0);
+    for _ in 0..2 {
+        room.suil(&["apply", "--node", "other.example.com", "--confirm"]).expect(0);
+    }
+    for n in 0..70 {
+        room.write(&format!(".runs/2999-01-01T00-00-{:02}Z-{n}/plan.json", n % 60), "{}");
+    }
+    let ran = room.suil(&["runs", "prune", "--keep", "0"]).expect(0);
+    assert!(ran.stdout.ends_with("; 2 kept\n"), "the newest and the latest: {}", ran.stdout);
+    std::fs::remove_file(room.path().join("data/nodes/web-2.example.com.yaml")).expect("removed");
+    let ran = room.apply(&["--dry-run"]).expect(0);
+    assert!(ran.stderr.contains(WARNING), "{}", ran.stderr);
+}

@@ -89,7 +89,7 @@ fn a_failed_batch_stops_the_rest_and_the_next_run_takes_what_is_left() {
     }
     assert!(
         ran.stdout
-            .contains("3 batches, one after the other; once a node has failed, none begins\n  1  a, b (2 nodes)\n"),
+            .contains("3 batches, one after the other; none begins once a node has failed\n  1  a, b (2 nodes)\n"),
         "{}",
         ran.stdout
     );
@@ -291,6 +291,12 @@ fn a_hook_that_fails_after_a_batch_stops_the_rest() {
     assert_eq!(outcomes(&room), "a: done, b: done, c: not reached");
     assert!(ran.stderr.contains("1 hook failed, and none may: batch 2 of 2 was not begun"), "{}", ran.stderr);
     assert!(ran.stderr.contains("`after_batch` of batch 1 of 2 ended with status 1"), "{}", ran.stderr);
+    assert_eq!(
+        room.yaml(".runs/latest/summary.yaml")["problems"][0],
+        "`after_batch` of batch 1 of 2 ended with status 1"
+    );
+    let shown = room.suil(&["runs", "show"]).expect(0);
+    assert!(shown.stdout.contains("problem  `after_batch` of batch 1 of 2 ended with status 1"), "{}", shown.stdout);
     // Every node is well, and suil fails all the same.
     all(&room, &[]).expect(1);
     assert_eq!(outcomes(&room), "a: nothing to do, b: nothing to do, c: done");

@@ -103,6 +103,12 @@ impl Room {
         fs::read_to_string(self.node().join(path)).unwrap_or_else(|_| "none".to_owned())
     }
 
+    /// What the node keeps of what it owes; `none` where it owes nothing.
+    pub fn state(&self) -> String {
+        let path = self.folder.path().join("home/.local/state/suil/owed");
+        fs::read_to_string(path).unwrap_or_else(|_| "none".to_owned())
+    }
+
     pub fn spoil(&self, path: &str, text: &str) {
         fs::write(self.node().join(path), text).expect("a file");
     }
@@ -169,7 +175,7 @@ impl Room {
 }
 
 /// Makes everything in the room nobody's own.
-fn give(path: &Path) {
+pub fn give(path: &Path) {
     use std::os::unix::fs::{MetadataExt, lchown};
     if fs::symlink_metadata(path).is_ok_and(|found| found.uid() != NOBODY) {
         lchown(path, Some(NOBODY), Some(NOBODY)).expect("an owner");
@@ -194,7 +200,7 @@ pub fn until(what: &str, mut so: impl FnMut() -> bool) {
 }
 
 /// The suil that is tested. A target folder below root's home cannot be entered by nobody, so that it is copied.
-fn binary() -> &'static Path {
+pub fn binary() -> &'static Path {
     static BINARY: OnceLock<PathBuf> = OnceLock::new();
     BINARY.get_or_init(|| {
         let built = Path::new(env!("CARGO_BIN_EXE_suil"));

@@ -15,6 +15,16 @@ def resources(config):
     ]
 "#;
 
+const KILLED: &str = r#"
+def resources(config):
+    one = file("@/one", content = "1")
+    return [
+        one,
+        command("slow", run = "touch @/begun; sleep 3", unless = "test -e @/begun"),
+        command("react", run = "echo reacted >>@/log", triggered_by = [one]),
+    ]
+"#;
+
 fn room() -> Room {
     let room = Room::new(&["demo"]);
     room.module("demo", "text = t.string(default = \"a\")", MAIN);
@@ -58,19 +68,7 @@ fn what_a_failed_run_still_owes_is_done_by_the_next_one() {
 #[test]
 fn what_a_killed_run_still_owes_is_done_by_the_next_one() {
     let room = Room::new(&["demo"]);
-    room.module(
-        "demo",
-        "",
-        r#"
-def resources(config):
-    one = file("@/one", content = "1")
-    return [
-        one,
-        command("slow", run = "touch @/begun; sleep 3", unless = "test -e @/begun"),
-        command("react", run = "echo reacted >>@/log", triggered_by = [one]),
-    ]
-"#,
-    );
+    room.module("demo", "", KILLED);
     let mut child = room.start(&["apply", "--role", "demo", "--confirm"]);
     until("the slow operation begins", || room.node().join("begun").exists());
     child.kill().expect("a kill");
@@ -132,4 +130,85 @@ def resources(config):
     assert!(facts["signature"].is_string() && facts["owed"]["command react"].is_string(), "{facts}");
     room.apply(&["--module", "reacts", "--confirm"]).expect(0);
     assert_eq!(room.there("log"), "reacted\nreacted\n");
+}
+
+/// Another control machine: the same data, and neither facts nor runs.
+fn elsewhere(room: &Room) {
+    for folder in ["facts", ".runs"] {
+        std::fs::remove_dir_all(room.path().join(folder)).expect("it was there");
+    }
+}
+
+#[test]
+fn another_control_machine_finds_what_a_failed_run_still_owes() {
+    let room = room();
+    room.apply(&["--confirm"]).expect(1);
+    elsewhere(&room);
+    let dry = room.apply(&["--dry-run"]).expect(0);
+    assert!(dry.stdout.contains("owed: `write "), "{}", dry.stdout);
+    elsewhere(&room);
+    room.spoil("open", "");
+    room.apply(&["--confirm"]).expect(0);
+    assert_eq!((room.performed(), room.there("log")), (vec!["run last".to_owned()], "aa\nlast\n".into()));
+    elsewhere(&room);
+    room.apply(&["--confirm"]).expect(0);
+    assert_eq!((room.outcome().as_str(), room.state()), ("nothing to do", "none".into()));
+}
+
+#[test]
+fn another_control_machine_finds_what_a_killed_run_still_owes() {
+    let room = Room::new(&["demo"]);
+    room.module("demo", "", KILLED);
+    let mut child = room.start(&["apply", "--role", "demo", "--confirm"]);
+    until("the slow operation begins", || room.node().join("begun").exists());
+    child.kill().expect("a kill");
+    child.wait().expect("an end");
+    elsewhere(&room);
+    room.apply(&["--confirm"]).expect(0);
+    assert_eq!((room.there("log"), room.state()), ("reacted\n".into(), "none".into()));
+}
+
+/// What facts/ of the first machine say is old by then.
+#[test]
+fn what_another_machine_has_paid_is_owed_no_more() {
+    let room = room();
+    room.apply(&["--confirm"]).expect(1);
+    let kept = room.path().join("kept");
+    std::fs::rename(room.path().join("facts"), &kept).expect("a name");
+    room.spoil("open", "");
+    room.apply(&["--confirm"]).expect(0);
+    std::fs::remove_dir_all(room.path().join("facts")).expect("it was there");
+    std::fs::rename(&kept, room.path().join("facts")).expect("a name");
+    room.apply(&["--confirm"]).expect(0);
+    assert_eq!((room.outcome().as_str(), room.there("log")), ("nothing to do", "aa\nlast\n".into()));
+    assert!(room.yaml(&format!("facts/{NODE}/demo.yaml"))["owed"].is_null());
+}
+
+#[test]
+fn another_control_machine_finds_what_a_run_of_one_module_asked_of_another() {
+    let room = Room::new(&["files", "reacts"]);
+    room.module("files", "", "def resources(config):\n    return [file(\"@/one\", content = \"1\")]\n");
+    let reacts = r#"
+def resources(config):
+    return [command("react", run = "echo reacted >>@/log", triggered_by = ["file @/one"])]
+"#;
+    room.module("reacts", "", reacts);
+    room.apply(&["--module", "files", "--confirm"]).expect(0);
+    elsewhere(&room);
+    room.apply(&["--module", "files", "--confirm"]).expect(0);
+    assert!(room.state().contains("reacts\tcommand react\t"), "left for the module that it is of: {}", room.state());
+    elsewhere(&room);
+    room.apply(&["--confirm"]).expect(0);
+    assert_eq!((room.there("log"), room.state()), ("reacted\n".into(), "none".into()));
+}
+
+/// The module no longer has what owes.
+#[test]
+fn a_debt_of_what_is_gone_is_forgotten() {
+    let room = room();
+    room.apply(&["--confirm"]).expect(1);
+    assert!(room.state().contains("demo\tcommand last\t"), "{}", room.state());
+    room.module("demo", "text = t.string(default = \"a\")", "def resources(config):\n    return []\n");
+    room.apply(&["--confirm"]).expect(0);
+    assert_eq!((room.outcome().as_str(), room.state()), ("nothing to do", "none".into()));
 }

@@ -151,3 +151,18 @@ fn what_is_in_the_way_is_left_alone_and_nothing_is_left_beside_it() {
     fs::remove_file(room.0.path().join(".1.suil-old")).expect("removed");
     assert_eq!(room.words(), ["old", "old", "old"]);
 }
+
+#[test]
+fn attributes_that_somebody_set_come_along() {
+    use rustix::fs::{XattrFlags, getxattr, setxattr};
+    let room = Room::new();
+    let set = setxattr(room.path(0), "user.suil", b"kept", XattrFlags::empty());
+    if set == Err(rustix::io::Errno::NOTSUP) {
+        return;
+    }
+    set.expect("an attribute");
+    room.begin().0.write(&room.changes()).expect("written");
+    let mut value = [0_u8; 16];
+    let length = getxattr(room.path(0), "user.suil", value.as_mut_slice()).expect("an attribute");
+    assert_eq!(&value[..length], b"kept");
+}

@@ -1,15 +1,15 @@
 //! An impact as data: what `suil diff --output json` prints.
 
-use super::{Changed, Code, NodeImpact, Unknown};
-use crate::base::{Plain, digest};
+use super::{Changed, Code, NodeImpact, Revisions, Unknown};
+use crate::base::Plain;
 use crate::catalogue::impact::{Difference, What};
 use crate::data::{Value, Vault};
 use crate::resource::Verb;
 
 impl NodeImpact {
     /// `{node, change, role, modules, code, values, resources, unseen, unknown}`. Secrets stand as their digests, or as
-    /// `secret (no key)`; contents stand as their digests.
-    pub fn to_plain(&self, vault: &Vault) -> Plain {
+    /// `secret (no key)`.
+    pub fn to_plain(&self, revisions: &Revisions, vault: &Vault) -> Plain {
         let pair = |before: Plain, after: Plain| Plain::from_iter([("before", before), ("after", after)]);
         let names = |list: &[String]| list.iter().map(Plain::from).collect::<Plain>();
         let known = self.resources.iter().filter_map(|(_, found)| found.as_ref().ok()).flatten();
@@ -20,7 +20,7 @@ impl NodeImpact {
             ("role", pair(self.role_before.clone().into(), self.role_after.clone().into())),
             ("modules", pair(names(&self.modules_before), names(&self.modules_after))),
             ("code", self.code.iter().map(code).collect()),
-            ("values", self.values.iter().map(|difference| value(difference, vault)).collect()),
+            ("values", self.values.iter().map(|difference| value(difference, revisions, vault)).collect()),
             ("resources", known.map(|changed| resource(changed, vault)).collect()),
             ("unseen", names(&self.unseen)),
             ("unknown", unknown.map(|(module, why)| reason(module, why, vault)).collect()),
@@ -46,18 +46,23 @@ fn code(code: &Code) -> Plain {
     ])
 }
 
-fn value(difference: &Difference, vault: &Vault) -> Plain {
-    let side = |value: &Option<Value>| match value {
-        Some(value) => {
-            Plain::from_iter([("value", public(value, vault)), ("place", Plain::from(value.place.to_string()))])
-        }
-        None => Plain::Null,
+fn value(difference: &Difference, revisions: &Revisions, vault: &Vault) -> Plain {
+    let side = |value: &Value, file: String| {
+        let (line, column) = (value.place.line, value.place.column);
+        Plain::from_iter([
+            ("value", public(value, vault)),
+            ("file", Plain::from(file)),
+            ("line", Plain::from(line)),
+            ("column", Plain::from(column)),
+        ])
     };
+    let before = difference.before.as_ref().map(|value| side(value, revisions.before(value.place)));
+    let after = difference.after.as_ref().map(|value| side(value, revisions.after(value.place)));
     Plain::from_iter([
         ("key", Plain::from(difference.path.join("."))),
         ("change", Plain::from(word(difference.what))),
-        ("before", side(&difference.before)),
-        ("after", side(&difference.after)),
+        ("before", Plain::from(before)),
+        ("after", Plain::from(after)),
     ])
 }
 
@@ -89,12 +94,7 @@ fn resource(changed: &Changed, vault: &Vault) -> Plain {
         ])
     });
     let texts = changed.texts.iter().map(|(name, text)| {
-        Plain::from_iter([
-            ("name", show(name)),
-            ("before_sha256", Plain::from(digest::sha256(text.before.as_bytes()))),
-            ("after_sha256", Plain::from(digest::sha256(text.after.as_bytes()))),
-            ("diff", show(&unified(&text.before, &text.after))),
-        ])
+        Plain::from_iter([("name", show(name)), ("diff", show(&unified(&text.before, &text.after)))])
     });
     Plain::from_iter([
         ("module", Plain::from(&changed.module)),
@@ -102,7 +102,9 @@ fn resource(changed: &Changed, vault: &Vault) -> Plain {
         ("change", Plain::from(verb(changed.verb))),
         ("attributes", attributes.collect()),
         ("texts", texts.collect()),
-        ("place", Plain::from(changed.place.map(|place| place.to_string()))),
+        ("file", Plain::from(changed.place.map(|place| place.path().display().to_string()))),
+        ("line", Plain::from(changed.place.map(|place| place.line))),
+        ("column", Plain::from(changed.place.map(|place| place.column))),
     ])
 }
 

@@ -4,7 +4,7 @@ use super::{Step, seal, short};
 use crate::base::{Mask, Plain};
 use crate::catalogue::Entry;
 use crate::plan::intent::Part as IntentPart;
-use crate::plan::{Collected, Force, Intent, NodePlan, Past};
+use crate::plan::{Collected, Force, Intent, NodePlan, Operation, Past};
 use crate::resource::{Answer, Facts, Resource};
 use std::collections::BTreeMap;
 
@@ -86,7 +86,14 @@ impl Node {
                 node.facts.insert(mask.apply(&resource.id().0), answers(&**resource, asked.facts));
             }
         }
-        node.operations = asked.plan.operations.iter().map(|operation| Step::of(operation, mask)).collect();
+        let resources = view.intent.parts.iter().flat_map(|part| &part.resources);
+        let contents: BTreeMap<String, String> =
+            resources.filter_map(|resource| Some((resource.id().0, content(&**resource, asked.facts)?))).collect();
+        let step = |operation: &Operation| {
+            let replaces = operation.resource.split(", ").filter_map(|id| contents.get(id)).map(Plain::from);
+            Step::of(operation, replaces.collect(), mask)
+        };
+        node.operations = asked.plan.operations.iter().map(step).collect();
         node
     }
 
@@ -172,6 +179,14 @@ fn answers(resource: &dyn Resource, facts: &Facts) -> String {
         }
     }
     short(&text)
+}
+
+/// The digest of the content that a path has now.
+fn content(resource: &dyn Resource, facts: &Facts) -> Option<String> {
+    let requests = resource.requests();
+    let own =
+        requests.iter().find(|r| r.kind == "path" && r.args.first().is_some_and(|path| path == resource.name()))?;
+    facts.known(own).ok()?.text("sha256")
 }
 
 /// Empty where nothing was left, which is the rule.

@@ -18,8 +18,9 @@ pub struct Step {
 }
 
 impl Step {
-    /// The script and the diff stand as their digests, made from text in which every secret is covered.
-    pub fn of(operation: &Operation, mask: &Mask) -> Step {
+    /// The script and the diff stand as their digests, made from text in which every secret is covered. `replaces` are
+    /// the digests of the contents that are there now: a diff shows neither a binary nor a large one.
+    pub fn of(operation: &Operation, replaces: Plain, mask: &Mask) -> Step {
         let masked = |text: &str| Plain::Str(mask.apply(text));
         let title = mask.apply(&operation.title);
         let resource = mask.apply(&operation.resource);
@@ -31,6 +32,7 @@ impl Step {
             ("script", Plain::from(digest::sha256(mask.apply(&operation.action.script).as_bytes()))),
             ("uploads", operation.action.uploads.iter().map(json::upload).collect()),
             ("diff", Plain::from(seal(&json::diff(&operation.diff, mask)))),
+            ("replaces", replaces),
             ("triggered_by", operation.triggered_by.iter().map(|id| masked(id)).collect()),
             ("judged_then", Plain::from(operation.judged_then.as_deref().map(masked))),
             ("owed", Plain::from(operation.owed.as_deref().map(masked))),

@@ -54,7 +54,11 @@ fn a_run_is_named_by_latest_by_its_distance_and_by_the_beginning_of_its_id() {
 #[test]
 fn what_a_record_writes_is_read_back_and_a_run_that_goes_on_is_told() {
     let room = room(&[]);
-    let about = About { purpose: "anna@desk: suil apply: now".to_owned(), dry_run: false, selection: Plain::map() };
+    let about = About {
+        purpose: "anna@desk: a (new) kernel (suil apply: now)".to_owned(),
+        selection: Plain::map(),
+        ..About::default()
+    };
     let nodes = [NodeRecord {
         node: "a".to_owned(),
         entry: Plain::from_iter([("role", Plain::from("web"))]),
@@ -72,6 +76,7 @@ fn what_a_record_writes_is_read_back_and_a_run_that_goes_on_is_told() {
     let about = run.about().expect("readable").expect("about");
     assert_eq!(about.get("by"), Some(&Plain::from("anna@desk")));
     assert_eq!(about.get("command"), Some(&Plain::from("suil apply: now")));
+    assert_eq!(about.get("reason"), Some(&Plain::from("a (new) kernel")));
     let summary = run.summary().expect("readable").expect("a summary");
     assert_eq!(summary.exit, Some(0));
     assert_eq!(end::counts(&summary.nodes), [("done", 1)]);

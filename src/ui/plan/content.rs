@@ -36,7 +36,8 @@ pub fn render(limit: usize, diff: &TextDiff, mask: &Mask, paint: Paint) -> Strin
     let hidden = lines.len().saturating_sub(limit);
     if hidden > 1 {
         lines.truncate(limit);
-        lines.push(paint.quiet(&format!("… {}; a pipe shows all", count(hidden, "more line"))));
+        let how = if limit == LINES { "; a pipe shows all" } else { "" };
+        lines.push(paint.quiet(&format!("… {}{how}", count(hidden, "more line"))));
     }
     lines.iter().map(|line| format!("      {line}").trim_end().to_owned() + "\n").collect()
 }

@@ -36,9 +36,12 @@ pub fn render(subject: &Subject<'_>) -> String {
         Subject::Run { story, .. } => story.nodes.iter().map(|node| suite(story, node)).collect(),
         Subject::Problems { problems, mask } => {
             let first = problems.first().map(|problem| mask.apply(&problem.what)).unwrap_or_default();
-            let verdict = Verdict::Error(first, render_all(problems, mask, Paint::OFF));
-            let case =
-                Case { class: "suil".to_owned(), name: "start".to_owned(), seconds: 0.0, verdict, said: String::new() };
+            let told = render_all(problems, mask, Paint::OFF);
+            let (verdict, said) = match subject.is_nothing() {
+                true => (Verdict::Passed, told),
+                false => (Verdict::Error(first, told), String::new()),
+            };
+            let case = Case { class: "suil".to_owned(), name: "start".to_owned(), seconds: 0.0, verdict, said };
             vec![Suite { name: "suil".to_owned(), timestamp: String::new(), cases: vec![case] }]
         }
     };
@@ -194,6 +197,9 @@ mod tests {
     fn what_was_wrong_before_anything_ran_is_an_error() {
         let problems = [crate::base::Problem::new("unknown module `x`")];
         let shown = render(&Subject::Problems { problems: &problems, mask: &Mask::new() });
+        let nothing = [problems[0].clone().kind(crate::base::problem::Kind::Warning)];
+        let passed = render(&Subject::Problems { problems: &nothing, mask: &Mask::new() });
+        assert!(passed.contains("errors=\"0\"") && passed.contains("<system-out>suil: warning: unknown"), "{passed}");
         assert!(shown.contains("<error message=\"unknown module `x`\" type=\"error\">suil: unknown module"), "{shown}");
         assert!(shown.contains("tests=\"1\" failures=\"0\" errors=\"1\""), "{shown}");
     }

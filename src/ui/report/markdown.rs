@@ -24,7 +24,8 @@ pub fn render(subject: &Subject<'_>) -> String {
         Subject::Run { story, details } => run(story, details),
         Subject::Problems { problems, mask } => {
             let text = render_all(problems, mask, Paint::OFF);
-            format!("### suil: nothing was run\n\n{}", fence(&text, LIMIT - 200))
+            let title = if subject.is_nothing() { "nothing to do" } else { "nothing was run" };
+            format!("### suil: {title}\n\n{}", fence(&text, LIMIT - 200))
         }
     }
 }
@@ -33,7 +34,9 @@ fn run(story: &Story, details: &Details) -> String {
     let mut out = format!("### {}\n\n", title(story));
     let head = &story.head;
     let mut facts = vec![code(&head.id)];
-    facts.extend([&head.command, &head.by].into_iter().filter(|text| !text.is_empty()).map(|text| code(text)));
+    facts.extend(
+        [&head.command, &head.reason, &head.by].into_iter().filter(|text| !text.is_empty()).map(|text| code(text)),
+    );
     let commit = head.about.get("commit").and_then(crate::base::Plain::as_str).unwrap_or_default();
     facts.extend(
         Some(commit)
@@ -132,7 +135,7 @@ fn code(text: &str) -> String {
 
 /// Text as a fenced block of at most about `room` bytes, behind a fence longer than any in it.
 fn fence(text: &str, room: usize) -> String {
-    let ticks = text.lines().map(|line| longest(line)).max().unwrap_or(0).max(2) + 1;
+    let ticks = text.lines().map(longest).max().unwrap_or(0).max(2) + 1;
     let fence = "`".repeat(ticks);
     let room = room.saturating_sub(2 * ticks + 60);
     let mut kept = String::new();
@@ -140,7 +143,7 @@ fn fence(text: &str, room: usize) -> String {
     for line in lines.by_ref() {
         if kept.len() + line.len() + 1 > room {
             let hidden = 1 + lines.count();
-            kept.push_str(&format!("… {} more\n", count(hidden, "line")));
+            kept.push_str(&format!("… {}\n", count(hidden, "more line")));
             break;
         }
         kept.push_str(&format!("{}\n", line.replace('\u{0}', "\u{fffd}")));
