@@ -26,7 +26,7 @@ fn main() {
     commit(root);
     let role = root.join("data/roles/delta.yaml");
     let text = std::fs::read_to_string(&role).expect("a role");
-    let line = text.lines().find(|line| line.contains("_limit: ")).expect("a line");
+    let line = text.lines().find(|line| line.starts_with("  coral_limit: ")).expect("a line");
     std::fs::write(&role, text.replacen(line, "  coral_limit: 1", 1)).expect("a role");
     commit(root);
 

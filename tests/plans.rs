@@ -650,6 +650,7 @@ fn a_file_that_cannot_be_written_leaves_the_old_one() {
     for (path, words) in [
         ("none/plan.json", "there is no folder `none`"),
         ("data", "it is there and is no regular file"),
+        ("..", "that names no file"),
         ("/dev/null", "it is there and is no regular file"),
     ] {
         let ran = room.suil(&["plan", "--role", "demo", "--out", path]).expect(64);
@@ -662,9 +663,20 @@ fn a_file_that_cannot_be_written_leaves_the_old_one() {
     let ran = Ran::of(command.output().expect("suil runs")).expect(1);
     fs::set_permissions(&folder, fs::Permissions::from_mode(0o755)).expect("its mode");
     assert!(ran.stdout.contains("+ write"), "the plan itself is shown: {}", ran.stdout);
-    assert!(ran.stderr.contains("cannot write `out/plan.json`"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("cannot write `out/plan.json`: permission denied"), "{}", ran.stderr);
     assert_eq!(room.read("out/plan.json"), "old");
     assert_eq!(fs::read_dir(&folder).expect("a folder").count(), 1, "nothing is left beside it");
+}
+
+#[test]
+fn a_link_to_a_file_stays_one() {
+    let room = workspace();
+    room.write("kept/there.json", "old");
+    std::os::unix::fs::symlink("kept/there.json", room.path().join("plan.json")).expect("a link");
+    plan(&room, &[]);
+    assert!(room.path().join("plan.json").is_symlink());
+    assert!(room.read("kept/there.json").contains("\"version\": 1"));
+    apply(&room, 0);
 }
 
 #[test]

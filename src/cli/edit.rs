@@ -24,7 +24,7 @@ use zeroize::Zeroizing;
 /// comes back byte for byte.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
-Under another tag a secret is text: `!replace \"!SECRET …\"`. The view lies in a private folder, in memory where there is
+Under another tag a secret is text: `!replace \"!SECRET …\"`. The view lies in a private folder, in memory where there is \
 one, and is removed when the editor ends. A file that does not exist is made.")]
 pub struct Args {
     /// The file

@@ -176,7 +176,8 @@ impl<'a> Comparison<'a> {
             unseen: impact.unseen.to_vec(),
             resources: found,
         };
-        node.is_any().then_some(node)
+        // `deployment` is none of the modules that may be asked for.
+        (only("deployment") || node.is_any()).then_some(node)
     }
 
     pub fn revisions(&self) -> Revisions {

@@ -15,7 +15,7 @@ use std::path::Path;
 /// Encrypt all secrets again, for the present recipients
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
-All secrets or none: nothing is written where one of them cannot be opened. Every byte that is no ciphertext stays as it
+All secrets or none: nothing is written where one of them cannot be opened. Every byte that is no ciphertext stays as it \
 is. Who was taken off the recipients can still read what they could read before: change those secrets themselves, too.")]
 pub struct Args {
     /// Only say what would be written

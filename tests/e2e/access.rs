@@ -106,7 +106,8 @@ fn a_firewall_that_drops_the_link_without_a_word_is_taken_back_by_the_node_itsel
     let _back = change(NODE, "nft add table inet mine", "nft flush ruleset; systemctl disable -q --now nftables");
     let (ran, took) = taken_back(&firewall("drop"), RULES);
     by_the_node(&ran);
-    assert!(took < Duration::from_secs(150), "{took:?}");
+    // Without the guard it would be 100 seconds until the node ends a session that it hears nothing from.
+    assert!(took < Duration::from_secs(100), "{took:?}");
     assert!(on(NODE, "nft list ruleset").contains("table inet mine"));
 }
 

@@ -246,3 +246,21 @@ fn a_hook_does_not_lead_astray() {
     room.variables.push(("GIT_INDEX_FILE".to_owned(), ".git/index".to_owned()));
     assert_eq!(room.diff(&["HEAD"]).nodes(), ["web-1", "web-2"]);
 }
+
+/// A file that git keeps otherwise than it lies here is no difference, whatever the index says of it.
+#[test]
+fn a_file_that_a_filter_changes_is_the_same() {
+    let room = Room::new();
+    room.write(".gitattributes", "modules/page/templates/* text eol=crlf\n");
+    let template = "modules/page/templates/page.j2";
+    let text = fs::read_to_string(room.path().join(template)).expect("a file");
+    room.write(template, &text.replace('\n', "\r\n"));
+    room.commit("two");
+    assert!(!room.git(&["cat-file", "-p", &format!("HEAD:{template}")]).contains('\r'), "the filter is at work");
+    assert_eq!(room.diff(&["HEAD"]).json()["nodes"], json!([]));
+    // The index is told to look away, and suil is not.
+    room.git(&["update-index", "--assume-unchanged", "data/roles/web.yaml"]);
+    room.write("data/roles/web.yaml", SITE);
+    assert_eq!(room.git(&["status", "--porcelain"]), "");
+    assert_eq!(room.diff(&["HEAD"]).nodes(), ["web-1", "web-2"]);
+}

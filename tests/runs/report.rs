@@ -102,6 +102,17 @@ fn a_run_that_is_stopped_and_one_that_never_began_are_reported() {
 }
 
 #[test]
+fn a_hook_that_fails_is_reported_though_it_is_on_no_node() {
+    let room = room("");
+    let common = room.read("data/common.yaml");
+    room.write("data/common.yaml", &format!("{common}before_batch: \"exit 7\"\n"));
+    room.apply(&[&BOTH[..], &["--confirm"]].concat()).expect(1);
+    let suites = junit(&room);
+    assert_eq!((&suites[1]["name"], &suites[1]["errors"]), (&"suil".into(), &"1".into()), "{suites}");
+    assert!(room.read("report.md").contains("\n**<code>"), "{}", room.read("report.md"));
+}
+
+#[test]
 fn a_report_fits_into_a_comment_and_says_what_was_cut() {
     let room = Room::new(&["demo"]);
     let main = "def resources(config):\n    return [file(\"@/%s-%d\" % (config.suil.node, n), content = \"\\n\".join([\"line %d\" % i for i in range(900)])) for n in range(9)]\n";

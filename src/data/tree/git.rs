@@ -7,12 +7,13 @@
 
 mod objects;
 mod paths;
+mod same;
 
 use super::Tree;
-use crate::base::{Problem, nearest::nearest};
+use crate::base::{Problem, file, nearest::nearest};
 use objects::Objects;
 use paths::{Paths, Thing};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::fmt;
 use std::io::{Error, ErrorKind, Result as Read};
 use std::path::{Path, PathBuf};
@@ -27,6 +28,8 @@ pub struct Repository {
     prefix: String,
     /// False where only what the environment names as the repository is one.
     discovered: bool,
+    /// True for a submodule, of which every file may be read; a workspace may lie among many others.
+    whole: bool,
 }
 
 /// The files of a workspace in one revision.
@@ -34,6 +37,9 @@ pub struct Revision {
     name: String,
     commit: String,
     paths: Paths,
+    root: PathBuf,
+    /// The files whose content is that of the disk, where it is read.
+    unchanged: HashSet<String>,
     objects: Mutex<Objects>,
     /// The submodules, by their paths, each in the commit that belongs to this one.
     submodules: BTreeMap<String, Revision>,
@@ -45,7 +51,7 @@ impl Repository {
     /// # Errors
     /// It lies in none, or there is no `git`.
     pub fn find(root: &Path) -> Result<Repository, Problem> {
-        let mut found = Repository { root: root.to_owned(), prefix: String::new(), discovered: true };
+        let mut found = Repository { root: root.to_owned(), prefix: String::new(), discovered: true, whole: false };
         // A hook of another repository, or of this one, names a repository in the environment. The workspace's own comes
         // first; one that is kept apart from its files is only named there.
         let mut asked = found.ask(&["rev-parse", "--show-prefix"])?;
@@ -97,12 +103,14 @@ impl Repository {
             .map_err(|error| Problem::new(format!("cannot read the files of `{name}`: {error}")))?;
         let submodules = paths.submodules().filter_map(|(path, id)| Some((path.to_owned(), self.submodule(path, id)?)));
         let submodules = submodules.collect();
-        Ok(Revision { name: name.to_owned(), commit, paths, objects: Mutex::new(objects), submodules })
+        let unchanged = same::on_disk(self, &paths);
+        let root = self.root.clone();
+        Ok(Revision { name: name.to_owned(), commit, paths, root, unchanged, objects: Mutex::new(objects), submodules })
     }
 
     /// A commit of the submodule at `path`; `None` where the submodule is not here, or not that commit of it.
     fn submodule(&self, path: &str, id: &str) -> Option<Revision> {
-        let found = Repository::find(&self.root.join(path)).ok()?;
+        let found = Repository { whole: true, ..Repository::find(&self.root.join(path)).ok()? };
         // Without a repository of its own, the one around it is found.
         if !found.prefix.is_empty() || !found.discovered {
             return None;
@@ -220,6 +228,7 @@ impl Tree for Revision {
     fn read(&self, path: &str) -> Read<Vec<u8>> {
         let way = self.paths.get(path)?;
         match way.thing {
+            Thing::File(_) if self.unchanged.contains(&way.path) => file::read(&self.root.join(&way.path)),
             Thing::File(id) => self.objects.lock().unwrap_or_else(PoisonError::into_inner).get(id),
             Thing::Submodule(_) => self.submodule(&way.path)?.read(&way.rest),
             Thing::Folder(_) | Thing::Link(_) => Err(Error::new(ErrorKind::IsADirectory, "it is a folder")),

@@ -58,6 +58,9 @@ fn run(story: &Story, details: &Details) -> String {
             out.push_str(&format!("| {word} | {} | {operations} |\n", names(&of)));
         }
     }
+    for problem in &head.problems {
+        out.push_str(&format!("\n**{}**\n", code(problem)));
+    }
     let mut blocks = groups(&story.nodes, details, Paint::OFF);
     blocks.retain(|(nodes, _)| nodes.iter().any(|node| !node.steps.is_empty() || !node.end.problems.is_empty()));
     // What went wrong is read first, and cut last.

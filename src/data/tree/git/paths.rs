@@ -80,6 +80,14 @@ impl Paths {
         })
     }
 
+    /// The files, and the id of the content of each.
+    pub fn files(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.things.iter().filter_map(|(path, thing)| match thing {
+            Thing::File(id) => Some((path.as_str(), id.as_str())),
+            _ => None,
+        })
+    }
+
     /// What is at `path`, links followed.
     ///
     /// # Errors
