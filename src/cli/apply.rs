@@ -138,6 +138,8 @@ fn apply(args: &Args, saved: Option<&plan::Applied>, context: &Context, start: &
     }
     let failed = gathered.nodes.iter().filter(|(_, ready)| ready.is_err()).count();
     let waiting = gathered.plan.operations();
+    // So many nodes are missing already that no batch will begin: there is nothing to ask about.
+    let spent = gathered.plan.roll.most_failures.is_some_and(|most| failed > most);
     let mut plan = gathered.plan.to_plain(&start.mask());
     if let Some(saved) = saved {
         plan.set("saved", saved.card());
@@ -153,7 +155,7 @@ fn apply(args: &Args, saved: Option<&plan::Applied>, context: &Context, start: &
     }
     let go = match () {
         () if args.dry_run || start.stop.asked() => Ok(false),
-        () if waiting == 0 || args.confirm => Ok(true),
+        () if waiting == 0 || spent || args.confirm => Ok(true),
         () => start.confirm(QUESTION),
     };
     if !matches!(go, Ok(true)) {

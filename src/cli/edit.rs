@@ -1,7 +1,7 @@
 //! `suil edit`.
 
 use super::editor::Editor;
-use super::private::Private;
+use super::private::{Private, memory};
 use super::rekey::begin;
 use super::{Context, Outcome};
 use crate::base::problem::Kind;
@@ -183,20 +183,19 @@ fn warn_of(saved: &Saved, subject: &Subject, mask: &Mask) {
 fn write(subject: &Subject, saved: &Saved, root: &Path) -> Result<(), Problems> {
     let written = begin(root).map_err(Problems::from).and_then(|swap| put(subject, saved, &swap));
     let Err(mut problems) = written else { return Ok(()) };
-    let beside = subject
-        .path
-        .with_file_name(format!("{}.suil-new", subject.path.file_name().unwrap_or_default().to_string_lossy()));
-    let kept = file::write(&beside, &saved.bytes, 0o600).map(|()| beside).or_else(|_| {
-        let inside = root.join(".suil").join("edit.suil-new");
-        file::write(&inside, &saved.bytes, 0o600).map(|()| inside)
-    });
+    let name = subject.path.file_name().unwrap_or_default().to_string_lossy();
+    let beside = subject.path.with_file_name(format!("{name}.suil-new"));
+    let inside = root.join(".suil/edit.suil-new");
+    // The disk of the workspace may be full.
+    let memory = memory().map(|folder| folder.join(format!("suil-kept-{}-{name}", std::process::id())));
+    let kept = [beside, inside].into_iter().chain(memory).find(|path| file::write(path, &saved.bytes, 0o600).is_ok());
     if let Some(problem) = problems.first_mut() {
         let (note, help) = match kept {
-            Ok(path) => (
+            Some(path) => (
                 format!("what you wrote is in `{}`, encrypted", path.display()),
                 "compare the two, move yours over it, or remove it and edit again".to_owned(),
             ),
-            Err(_) => ("what you wrote could not be kept".to_owned(), "make room, then edit again".to_owned()),
+            None => ("what you wrote could not be kept".to_owned(), "make room, then edit again".to_owned()),
         };
         problem.notes.retain(|known| known.text != "nothing was written");
         problem.notes.push(crate::base::Note { text: note, place: None });

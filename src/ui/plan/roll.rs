@@ -15,7 +15,7 @@ pub(super) fn render(most: usize, plan: &Plan, mask: &Mask, paint: Paint) -> Str
     if waves.len() > 1 {
         let stop = match plan.roll.most_failures {
             Some(0) => "; none begins once a node has failed".to_owned(),
-            Some(most) => format!("; none begins once more than {} have failed", count(most, "node")),
+            Some(most) => format!("; none begins once {} have failed", count(most.saturating_add(1), "node")),
             None => String::new(),
         };
         let lead = format!("{} batches, one after the other{stop}", waves.len());
