@@ -265,11 +265,23 @@ facts_service() {
     done
 }
 
-# ID PATH: when the file was last written.
+# ID PATH: when the file was last written. One stat serves all; where it does not answer for each, each is asked for alone.
 facts_mtime() {
+    facts_at=0 facts_words=''
+    for facts_word; do
+        facts_at=$((facts_at + 1))
+        if [ "$((facts_at % 2))" = 0 ] && [ -e "$facts_word" ]; then facts_words="$facts_words \"\${$facts_at}\""; fi
+    done
+    facts_rest=''
+    [ -z "$facts_words" ] || eval "facts_rest=\$(TZ=UTC stat -L -c '%y %n' --$facts_words 2>/dev/null)"
     while [ $# -ge 2 ]; do
+        facts_line=${facts_rest%%"$facts_newline"*}
         if [ ! -e "$2" ]; then
             fact "$1" state=absent
+        elif [ -n "$facts_line" ] && [ "${facts_line%" $2"}" != "$facts_line" ]; then
+            fact "$1" state=present "at=${facts_line%" $2"}"
+            facts_rest=${facts_rest#"$facts_line"}
+            facts_rest=${facts_rest#"$facts_newline"}
         elif facts_value=$(TZ=UTC stat -L -c %y -- "$2" 2>&1); then
             fact "$1" state=present "at=$facts_value"
         else
@@ -312,7 +324,12 @@ facts_user_local() {
         while IFS=: read -r facts_word facts_hash _; do
             [ "$facts_word" = "$facts_name" ] || continue
             # Its digest tells whether it is the wanted one and nothing else. printf is part of the shell: no argument list holds it.
-            facts_password=$(printf %s "$facts_hash" | sha256sum) || facts_password=unreadable
+            case $facts_hash in
+                # What most accounts have, that nobody logs in to by password.
+                '!') facts_password=bb7208bc9b5d7c04f1236a82a0093a5e33f40423d5ba8d4266f7092c3ba43b62 ;;
+                '*') facts_password=684888c0ebb17f374298b65ee2807526c066094c701bcc7ebbe1c1095f494fc1 ;;
+                *) facts_password=$(printf %s "$facts_hash" | sha256sum) || facts_password=unreadable ;;
+            esac
             facts_password=${facts_password%% *}
             break
         done </etc/shadow
@@ -383,8 +400,16 @@ facts_group() {
     done
 }
 
-# ID KEY PROC FILE: the value that the kernel has now, and the lines of FILE that speak of KEY.
+# ID KEY PROC FILE: the value that the kernel has now, and the lines of FILE that speak of KEY. The kernel gives some
+# values in one read only, which a shell does not do; one grep serves those of one line.
 facts_sysctl() {
+    facts_at=0 facts_words='' facts_rest=''
+    for facts_word; do
+        facts_at=$((facts_at + 1))
+        if [ "$((facts_at % 4))" = 3 ] && [ -r "$facts_word" ]; then facts_words="$facts_words \"\${$facts_at}\""; fi
+    done
+    [ $# -lt 8 ] || [ -z "$facts_words" ] || eval "facts_rest=\$(grep -H '' --$facts_words 2>/dev/null)"
+    facts_rest=$facts_newline$facts_rest$facts_newline
     while [ $# -ge 4 ]; do
         facts_id=$1 facts_name=$2 facts_proc=$3 facts_file=$4
         shift 4
@@ -398,8 +423,11 @@ facts_sysctl() {
                 case $facts_line in *"$facts_name"*) facts_found="$facts_found$facts_line$facts_newline" ;; esac
             done <"$facts_file"
         fi
+        facts_line=${facts_rest#*"$facts_newline$facts_proc:"}
         if [ ! -e "$facts_proc" ]; then
             fact "$facts_id" state=absent "lines=$facts_found"
+        elif [ "$facts_line" != "$facts_rest" ] && [ "${facts_line#*"$facts_newline$facts_proc:"}" = "$facts_line" ]; then
+            fact "$facts_id" state=present "value=${facts_line%%"$facts_newline"*}" "lines=$facts_found"
         elif facts_value=$(cat "$facts_proc" 2>&1); then
             fact "$facts_id" state=present "value=$facts_value" "lines=$facts_found"
         else

@@ -63,9 +63,10 @@ fact_stat='%f:%u:%g:%s:%Y:%U:%G'
 # One stat and one sha256sum serve all paths; the shell itself decides what is there, since the words and the status
 # of these tools differ.
 facts_path() (
+    own_ids
+    fact_uid=uid=$own_uid fact_gid=gid=$own_gid
     IFS=$fact_newline
     set -f
-    fact_uid=uid=$(id -u) fact_gid=gid=$(id -g)
     fact_at=0 fact_turn=id fact_all='' fact_links='' fact_sums='' fact_count=0 fact_link_count=0
     for fact_word; do
         fact_at=$((fact_at + 1))
@@ -297,8 +298,15 @@ facts_test() {
 
 # facts_authorized_keys ID USER…: account (present, missing), home, and the content of ~/.ssh/authorized_keys.
 facts_authorized_keys() {
+    fact_at=0 fact_all='' fact_lines=''
+    for fact_word; do
+        fact_at=$((fact_at + 1))
+        [ "$((fact_at % 2))" = 1 ] || fact_all="$fact_all \"\${$fact_at}\""
+    done
+    # One call for all of them; who is not in its answer is asked for alone.
+    if [ $# -ge 4 ] && need getent; then eval "fact_lines=\$(getent passwd --$fact_all 2>/dev/null)" || :; fi
     while [ $# -ge 2 ]; do
-        home_of "$2" && fact_status=0 || fact_status=$?
+        home_of "$2" "$fact_lines" && fact_status=0 || fact_status=$?
         if [ "$fact_status" = 0 ]; then
             fact_path=$home/.ssh/authorized_keys
             if [ -e "$fact_path" ] && [ ! -r "$fact_path" ]; then

@@ -79,7 +79,7 @@ suil_keep_net() {
 	suil_net=yes
 	if need nft; then suil_snap nft nft list ruleset; fi
 	for suil_tool in iptables ip6tables; do
-		if need "$suil_tool-save"; then suil_snap "$suil_tool" "$suil_tool-save"; fi
+		if need "$suil_tool-save"; then suil_snap "$suil_tool" suil_rules "$suil_tool"; fi
 	done
 	if need ip; then
 		suil_snap links ip -o link show up
@@ -95,6 +95,11 @@ suil_snap() {
 	"$@" >"$suil_file" 2>/dev/null || rm -f -- "$suil_file"
 }
 
+# suil_rules TOOL: the rules of iptables, without what counts by itself.
+suil_rules() {
+	"$1-save" | sed -e '/^#/d; s/\[[0-9:]*\]//g'
+}
+
 suil_net_back() {
 	suil_at=$suil_folder/kept-net
 	suil_wrong=0
@@ -105,9 +110,14 @@ suil_net_back() {
 		fi
 	fi
 	for suil_tool in iptables ip6tables; do
-		if [ -s "$suil_at-$suil_tool" ]; then
+		need "$suil_tool-save" || continue
+		suil_rules "$suil_tool" >"$suil_at-now" 2>/dev/null
+		# Where nft has brought back those of iptables-nft as well, nothing is left to do.
+		if cmp -s "$suil_at-now" "$suil_at-$suil_tool"; then
+			continue
+		elif [ -s "$suil_at-$suil_tool" ]; then
 			"$suil_tool-restore" <"$suil_at-$suil_tool" || suil_wrong=1
-		elif need "$suil_tool" && [ -n "$("$suil_tool-save" 2>/dev/null)" ]; then
+		else
 			for suil_chain in INPUT OUTPUT FORWARD; do "$suil_tool" -P "$suil_chain" ACCEPT; done
 			"$suil_tool" -F
 			"$suil_tool" -X

@@ -12,6 +12,20 @@ fail() {
     exit 1
 }
 
+# own_ids: sets own_uid and own_gid to those that this shell acts with. The kernel says them too, and a shell can read
+# that without starting anything.
+own_ids() {
+    own_uid='' own_gid=''
+    { while read -r own_word _ own_number _; do
+        case $own_word in
+        Uid:) own_uid=$own_number ;;
+        Gid:) own_gid=$own_number && break ;;
+        esac
+    done </proc/self/status; } 2>/dev/null || :
+    [ -n "$own_uid" ] || own_uid=$(id -u)
+    [ -n "$own_gid" ] || own_gid=$(id -g)
+}
+
 # set_access PATH OWNER GROUP MODE: owner first, since chown clears the setuid bit.
 set_access() {
     chown -- "$2:$3" "$1"
@@ -30,7 +44,8 @@ put_file() {
         put_mode=$(stat -c '%a' -- "$2")
         keep_attributes "$1" "$2"
     else
-        put_owner=$(id -u) put_group=$(id -g) put_mode=644 put_label=new
+        own_ids
+        put_owner=$own_uid put_group=$own_gid put_mode=644 put_label=new
     fi
     if [ "$3" != - ]; then put_owner=$3 put_group=$4 put_mode=$5; fi
     set_access "$1" "$put_owner" "$put_group" "$put_mode"
@@ -165,9 +180,19 @@ passwd_of() {
     return 2
 }
 
-# home_of USER: sets home, uid and gid; the status is that of passwd_of.
+# home_of USER [LINES]: sets home, uid and gid; the status is that of passwd_of. LINES are some of the database that are
+# at hand already.
 home_of() {
-    home_line=$(passwd_of "$1") || return $?
+    home_newline='
+'
+    home_line=$home_newline${2:-}
+    case $home_line in
+    *"$home_newline$1:"*)
+        home_line=${home_line#*"$home_newline$1:"}
+        home_line=$1:${home_line%%"$home_newline"*}
+        ;;
+    *) home_line=$(passwd_of "$1") || return $? ;;
+    esac
     home_line=${home_line#*:*:}
     uid=${home_line%%:*}
     home_line=${home_line#*:}

@@ -178,7 +178,10 @@ suil_start() {
 		fi
 		printf '@@ERR %s\n' "$suil_token"
 		[ ! -s "$suil_folder/err" ] || tail -c 65536 "$suil_folder/err"
-		rm -f -- "$suil_folder/out" "$suil_folder/err"
+		# Emptied by the shell itself; the files go with the folder.
+		for suil_file in "$suil_folder/out" "$suil_folder/err"; do
+			[ ! -s "$suil_file" ] || : >|"$suil_file"
+		done
 		printf '@@END %s %s\n' "$suil_token" "$suil_status"
 	) &
 	suil_job=$!
@@ -253,7 +256,9 @@ suil_collect() {
 # Makes the private folder in the first place that can be written. Nothing is ever executed in it.
 suil_settle() {
 	suil_tried=
-	suil_own=$(id -u)
+	own_ids
+	# shellcheck disable=SC2154 # lib.sh sets it
+	suil_own=$own_uid
 	# A folder under /run/user goes with its user's last login, and root that came through sudo has none of its own.
 	if [ "$suil_own" = 0 ]; then set --; else set -- "/run/user/$suil_own" "${XDG_RUNTIME_DIR:-/run}"; fi
 	for suil_base in "$@" /run /var/lib /dev/shm /tmp /var/tmp; do
@@ -404,7 +409,12 @@ printf 'acts-as %s\nuser %s\nshell %s\n%s' "$suil_own" "$suil_login" "$suil_shel
 for suil_file in /etc/os-release /usr/lib/os-release; do
 	[ -r "$suil_file" ] || continue
 	printf 'os-release %s\n' "$suil_file"
-	dd bs=16384 count=1 2>/dev/null <"$suil_file"
+	# Nobody's os-release is longer, and a runaway one must not hold the greeting up.
+	suil_at=0
+	while [ "$suil_at" -lt 100 ] && { IFS= read -r suil_line || [ -n "$suil_line" ]; }; do
+		printf '%s\n' "$suil_line"
+		suil_at=$((suil_at + 1))
+	done <"$suil_file"
 	break
 done
 printf '@@END %s.0 0\n' "$suil_nonce"

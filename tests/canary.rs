@@ -203,7 +203,9 @@ fn through_all(room: &Room, applied: i32) {
         }
         for resource in resources(room) {
             run(room, &["explain", "--resource", NODE, &resource, "--output", form]);
-            run(room, &["explain", "--resource", NODE, &resource, "--line", "1", "--output", form]);
+            if form == "text" {
+                run(room, &["explain", "--resource", NODE, &resource, "--line", "1"]);
+            }
         }
         run(room, &[&["apply", "--node", NODE, "--dry-run", "--output", form][..], &REPORTS].concat());
         recorded(room, form);

@@ -273,7 +273,7 @@ fn the_github_example_plans_a_pull_request_and_applies_a_merge() {
     assert!(fs::read_to_string(site.at("output")).expect("outputs").contains("status=2\n"));
     let comment = site.comment();
     assert!(comment.starts_with("### suil dry run: 2 operations on 2 nodes\n"), "{comment}");
-    assert!(comment.contains("      -one\n      +two\n") && !comment.contains("db-1"), "{comment}");
+    assert!(comment.contains("      +two\n       ‹secret ") && !comment.contains("db-1"), "{comment}");
     assert!(!comment.contains(SECRET) && !said.contains(SECRET));
 
     site.merge("change");

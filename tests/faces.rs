@@ -40,6 +40,7 @@ fn every_command_has_a_documented_shape_and_is_run_here() {
     cli.build();
     let all = commands(&cli, "");
     assert!(all.len() > 15, "{all:?}");
+    assert_eq!(manual.repeated(), [""; 0], "each section and each key of it stands once");
     let documented = manual.commands();
     let run: BTreeSet<String> = scenes().iter().map(|scene| scene.command(&all)).collect();
     let mut wrong = Vec::new();
@@ -143,6 +144,8 @@ fn a_planted_fault_is_seen() {
         found.iter().filter(|path| !shape.iter().any(|key| key.covers(path))).map(ToString::to_string).collect();
     assert_eq!(left, ["list[].nmae"]);
     assert!(shape.iter().all(|key| found.iter().any(|path| key.is(path))));
+    let twice = "## `suil a`\n\n| `b` | |\n| `b` | |\n\n## `suil a`\n";
+    assert_eq!(Manual::parse(&format!("\n{twice}")).repeated(), ["`suil a`: `b`", "`suil a`"]);
     let none = paths(&Plain::from_json(r#"{"list": []}"#).expect("JSON"));
     assert_eq!(shape.iter().filter(|key| none.iter().any(|path| key.is(path))).count(), 0);
 }

@@ -324,6 +324,9 @@ const HARMLESS: &[(&str, Change)] = &[
     ("a workspace that never saw the node", |room| {
         fs::remove_dir_all(room.path().join("facts")).expect("a folder");
     }),
+    ("a cache that says another release of the node", |room| {
+        room.write(&format!("facts/{NODE}/suil.yaml"), "facts: {family: redhat, release: 3}\n");
+    }),
     ("another layout of the plan", |room| {
         let plan = sorted(&file_of(room));
         room.write("plan.json", &plan.to_string());
@@ -411,19 +414,68 @@ fn what_the_module_s_own_collector_reports_is_named() {
 }
 
 #[test]
-fn what_earlier_runs_owe_is_part_of_the_plan() {
-    let room = workspace();
-    room.apply(&["--confirm"]).expect(0);
-    let path = format!("facts/{NODE}/app.yaml");
-    let owed = format!("{}owed:\n  command load: it was broken off\n", room.read(&path));
-    room.data("app: {workers: 4, beat: no}\n");
+fn what_a_failed_run_owes_is_part_of_the_plan() {
+    let room = Room::new(&["app"]);
+    let main = r#"
+def resources(config):
+    conf = file("@/conf", content = "conf\n")
+    return [
+        conf,
+        command("gate", run = "test -e @/open && touch @/passed", creates = "@/passed"),
+        command("load", run = "cat @/conf >>@/loaded", triggered_by = [conf]),
+    ]
+"#;
+    room.module("app", "", main);
+    room.apply(&["--confirm"]).expect(1);
+    assert_eq!((room.there("conf"), room.there("loaded")), ("conf\n".into(), "none".into()));
     plan(&room, &[]);
-    room.write(&path, &owed);
-    refused(&room, &["what earlier runs left for module `app` on node `here.example.com`"]);
-    plan(&room, &[]);
-    assert_eq!(titles(&file_of(&room)), ["run load"]);
+    assert_eq!(titles(&file_of(&room)), ["run gate", "run load"]);
+    room.spoil("open", "");
     apply(&room, 0);
-    assert_eq!(room.performed(), ["run load"]);
+    assert_eq!(room.performed(), ["run gate", "run load"]);
+    assert_eq!(room.there("loaded"), "conf\n");
+}
+
+#[test]
+fn what_was_applied_in_between_is_named_where_it_decides() {
+    let room = Room::new(&["app"]);
+    let main = "def resources(config):\n    return [file(\"@/f\", content = config.text)]\n\ndef deploy(config, facts, force):\n    if force:\n        run(\"echo forced\")\n";
+    room.module("app", "text = t.string(default = \"a\")", main);
+    room.apply(&["--confirm"]).expect(0);
+    room.data("app: {text: b}\n");
+    plan(&room, &[]);
+    let path = format!("facts/{NODE}/app.yaml");
+    let facts = room.read(&path);
+    let at = facts.find("sha256:").expect("a signature") + "sha256:".len();
+    room.write(&path, &format!("{}{}{}", &facts[..at], "0".repeat(64), &facts[at + 64..]));
+    refused(&room, &["what earlier runs left for module `app` on node `here.example.com` is not as when planned"]);
+    room.write(&path, &facts);
+    apply(&room, 0);
+    assert_eq!(room.performed(), ["write @/f"]);
+}
+
+#[test]
+fn the_role_of_a_node_is_named_where_it_decides() {
+    let room = Room::new(&["app"]);
+    let main = "def resources(config):\n    return [file(\"@/role\", content = config.suil.role)]\n";
+    room.module("app", "", main);
+    room.suil(&["plan", "--node", NODE, "--out", "plan.json"]).expect(0);
+    room.write("data/roles/rest.yaml", "modules: [app]\n");
+    room.write(&format!("data/nodes/{NODE}.yaml"), "role: rest\n");
+    refused(&room, &["the role of node `here.example.com` is `rest`, and was `demo`"]);
+}
+
+/// What a module wants is what another decides, where both want the same.
+#[test]
+fn a_module_that_decides_for_another_is_named() {
+    let room = Room::new(&["app", "other"]);
+    let main = "def resources(config):\n    conf = file(\"@/f\", content = \"f\")\n    return [conf] + ([command(\"c\", run = \"true\", triggered_by = [conf])] if config.too else [])\n";
+    for name in ["app", "other"] {
+        room.module(name, "too = t.bool(default = False)", main);
+    }
+    plan(&room, &[]);
+    room.data("other: {too: yes}\n");
+    refused(&room, &["`too` of module `other` changed", "data/nodes/here.example.com.yaml:2:14"]);
 }
 
 #[test]
@@ -598,6 +650,7 @@ fn a_file_that_cannot_be_written_leaves_the_old_one() {
     for (path, words) in [
         ("none/plan.json", "there is no folder `none`"),
         ("data", "it is there and is no regular file"),
+        ("..", "that names no file"),
         ("/dev/null", "it is there and is no regular file"),
     ] {
         let ran = room.suil(&["plan", "--role", "demo", "--out", path]).expect(64);
@@ -610,9 +663,20 @@ fn a_file_that_cannot_be_written_leaves_the_old_one() {
     let ran = Ran::of(command.output().expect("suil runs")).expect(1);
     fs::set_permissions(&folder, fs::Permissions::from_mode(0o755)).expect("its mode");
     assert!(ran.stdout.contains("+ write"), "the plan itself is shown: {}", ran.stdout);
-    assert!(ran.stderr.contains("cannot write `out/plan.json`"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("cannot write `out/plan.json`: permission denied"), "{}", ran.stderr);
     assert_eq!(room.read("out/plan.json"), "old");
     assert_eq!(fs::read_dir(&folder).expect("a folder").count(), 1, "nothing is left beside it");
+}
+
+#[test]
+fn a_link_to_a_file_stays_one() {
+    let room = workspace();
+    room.write("kept/there.json", "old");
+    std::os::unix::fs::symlink("kept/there.json", room.path().join("plan.json")).expect("a link");
+    plan(&room, &[]);
+    assert!(room.path().join("plan.json").is_symlink());
+    assert!(room.read("kept/there.json").contains("\"version\": 1"));
+    apply(&room, 0);
 }
 
 #[test]

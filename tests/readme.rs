@@ -35,6 +35,12 @@ fn the_readme_does_what_it_says() {
     let text = fs::read_to_string(&role).expect("the role").replace("/tmp/suil-demo", &demo);
     fs::write(&role, text).expect("the role");
 
+    // A clone is a git repository.
+    for args in ["init -q", "add .", "-c user.name=a -c user.email=a@example.com commit -qm begin"] {
+        let git = Command::new("git").args(args.split(' ')).current_dir(&room).status().expect("git");
+        assert!(git.success(), "git {args}");
+    }
+
     let mut here = room.clone();
     let mut ran = 0;
     let mut wrong = Vec::new();

@@ -305,6 +305,40 @@ mod tests {
         }
     }
 
+    /// What a command prints on a node goes through here.
+    #[test]
+    fn every_text_survives_yaml() {
+        let odd = [
+            "\u{7f}",
+            "\u{85}",
+            "a\u{2028}b",
+            "\u{feff}x",
+            "\u{0}",
+            "\u{1b}[31m",
+            "\u{fffe}",
+            "\r",
+            "a\r\nb\n",
+            " \n x\n\n",
+            "\t",
+            "x\t\n",
+        ];
+        for text in
+            odd.iter().map(|text| (*text).to_owned()).chain((0..0x110).filter_map(char::from_u32).map(String::from))
+        {
+            for text in [
+                text.clone(),
+                format!("{text}\nend"),
+                format!("begin\n{text}"),
+                format!("{text}\n"),
+                format!("a {text}"),
+            ] {
+                let value = Plain::from_iter([("k", Plain::List(vec![Plain::from(&text)])), (&*text, Plain::Null)]);
+                let yaml = value.to_yaml();
+                assert_eq!(Plain::from_yaml(&yaml).as_ref(), Ok(&value), "{text:?}\n{yaml}");
+            }
+        }
+    }
+
     #[test]
     fn strings_that_yaml_1_1_would_read_as_something_else_are_quoted() {
         for word in [

@@ -3,6 +3,7 @@
 use super::build::Catalogue;
 use super::entry::Entry;
 use crate::base::{Place, Plain, Problem, Problems, Result, nearest::nearest, problem};
+use crate::data::schema as form;
 use crate::data::secret::Vault;
 use crate::data::{Kind, Resolved, Value};
 
@@ -19,18 +20,27 @@ enum Form {
     Transport,
 }
 
-const KEYS: [(&str, Form); 11] = [
-    ("ssh_host", Form::Text),
-    ("ssh_port", Form::Port),
-    ("ssh_user", Form::Text),
-    ("ssh_key", Form::Text),
-    ("ssh_accept_unknown_hosts", Form::Flag),
-    ("ssh_options", Form::Options),
-    ("ssh_persist", Form::Time),
-    ("transport", Form::Transport),
-    ("exec", Form::Command),
-    ("sudo", Form::Sudo),
-    ("connect_timeout", Form::Time),
+/// Each key, what it may hold, and what it is for.
+const KEYS: [(&str, Form, &str); 11] = [
+    ("ssh_host", Form::Text, "name or address; default: the node's name"),
+    ("ssh_port", Form::Port, "the port of its sshd"),
+    ("ssh_user", Form::Text, "who logs in"),
+    ("ssh_key", Form::Text, "the file of the private key"),
+    (
+        "ssh_accept_unknown_hosts",
+        Form::Flag,
+        "take the key of a host that is not known yet; a changed key is refused all the same",
+    ),
+    ("ssh_options", Form::Options, "a list of `Option=value`, or a mapping, as after `ssh -o`"),
+    ("ssh_persist", Form::Time, "how long the connection is kept for the next run: `10m`, `90s`, seconds, or `no`"),
+    (
+        "transport",
+        Form::Transport,
+        "how the node is reached: the system's ssh, the one built in, this machine, or a command",
+    ),
+    ("exec", Form::Command, "the command that gives a shell, for `transport: exec`"),
+    ("sudo", Form::Sudo, "become root where the login user is not root: `yes`, `no`, or `doas`"),
+    ("connect_timeout", Form::Time, "as long as a node may take to answer: `10s`"),
 ];
 
 const TRANSPORTS: [&str; 4] = ["openssh", "russh", "local", "exec"];
@@ -48,10 +58,10 @@ impl Entry {
                 .into();
         };
         for (key, slot) in map.iter() {
-            match KEYS.iter().find(|(known, _)| *known == &**key) {
+            match KEYS.iter().find(|(known, ..)| *known == &**key) {
                 None => problems.push(unknown(key, slot.key)),
-                Some((_, form)) if form.fits(&slot.value) => {}
-                Some((_, form)) => {
+                Some((_, form, _)) if form.fits(&slot.value) => {}
+                Some((_, form, _)) => {
                     let found = match slot.value.scalar() {
                         Some(scalar) => format!("`{}`", scalar.text),
                         None => slot.value.type_name().to_owned(),
@@ -101,18 +111,48 @@ impl Catalogue {
     }
 }
 
+/// What `deployment` may hold, as JSON Schema for an editor.
+pub fn deployment_schema() -> Plain {
+    form::closed(KEYS.iter().map(|(name, form, doc)| (*name, form::described(form.schema(), doc))).collect())
+}
+
 fn unknown(key: &str, place: Place) -> Problem {
     let problem = Problem::new(format!("unknown key `{key}` in `deployment`")).at(place);
-    match nearest(key, KEYS.map(|(known, _)| known)) {
+    match nearest(key, KEYS.map(|(known, ..)| known)) {
         Some(near) => problem.expected("expected a connection setting").help(format!("did you mean `{near}`?")),
         None => {
-            let known = KEYS.map(|(known, _)| format!("`{known}`")).join(", ");
+            let known = KEYS.map(|(known, ..)| format!("`{known}`")).join(", ");
             problem.expected(format!("expected one of {known}"))
         }
     }
 }
 
 impl Form {
+    fn schema(self) -> Plain {
+        let text = || form::either([form::typed("string"), form::secret()]);
+        let words = || Plain::from_iter([("type", Plain::from("array")), ("items", form::text())]);
+        match self {
+            Form::Text => text(),
+            Form::Port => {
+                let mut port = form::integer();
+                port.set("minimum", 1);
+                port.set("maximum", 65535);
+                port
+            }
+            Form::Flag => form::boolean(),
+            Form::Options => {
+                let mapping = form::mapping(Plain::from_iter([("additionalProperties", form::text())]));
+                form::either([words(), mapping, text()])
+            }
+            Form::Time => {
+                form::types(&["string", "integer", "boolean"], "^(no|No|NO|off|Off|OFF|false|[0-9]+[smh]?)?$")
+            }
+            Form::Command => form::either([words(), text()]),
+            Form::Sudo => form::either([form::boolean(), form::words(&["sudo", "doas"])]),
+            Form::Transport => form::words(&TRANSPORTS),
+        }
+    }
+
     /// A secret may stand wherever a text may.
     fn fits(self, value: &Value) -> bool {
         let text = |value: &Value| match &value.kind {

@@ -35,6 +35,7 @@ mod workspace;
 
 pub use build::Catalogue;
 pub use card::Card;
+pub use deployment::deployment_schema;
 pub use entry::Entry;
 pub use explain::{Explanation, Touch, explain};
 pub use glob::Glob;

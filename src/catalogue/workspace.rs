@@ -56,20 +56,24 @@ impl Workspace {
     }
 
     /// The same workspace as `tree` has it, a revision say. What is the same in both is parsed once. The cached probes
-    /// and the facts that lookups read are those of the disk, whatever the revision: they tell of nodes, not of data.
+    /// and the facts that lookups read are those of the disk, whatever the revision: they tell of nodes, not of data. So
+    /// are modules from elsewhere that the revision does not hold.
     ///
     /// # Errors
     /// As for [`Workspace::open`].
     pub fn beside(&self, tree: Arc<dyn Tree>) -> Result<Workspace> {
-        Workspace::read(&self.root, tree, Some(&self.files))
+        Workspace::read(&self.root, tree, Some(self))
     }
 
-    fn read(root: &Path, tree: Arc<dyn Tree>, beside: Option<&Files>) -> Result<Workspace> {
+    fn read(root: &Path, tree: Arc<dyn Tree>, beside: Option<&Workspace>) -> Result<Workspace> {
         let common = Common::read(&*tree)?;
         let mut problems = Problems::new();
         let hierarchy = keep(common.hierarchy(), &mut problems);
         let hooks = keep(common.hooks(), &mut problems);
-        let library = keep(Library::read(&tree), &mut problems);
+        let mut library = keep(Library::read(&tree), &mut problems);
+        if let (Some(library), Some(beside)) = (&mut library, beside) {
+            library.borrow(&beside.library);
+        }
         let runs = keep(common.keep(), &mut problems);
         let graph = library.as_ref().and_then(|library| keep(requires::read(library), &mut problems));
         let (Some(hierarchy), Some(hooks), Some(library), Some(graph), Some(runs)) =
@@ -81,7 +85,7 @@ impl Workspace {
         let mut warnings = common.warnings();
         warnings.extend(nodes.warnings.iter().cloned());
         Ok(Workspace {
-            files: Files::new(tree.clone(), beside),
+            files: Files::new(tree.clone(), beside.map(|other| &other.files)),
             deployment: common.deployment(),
             recipients: common.value("recipients"),
             hooks,

@@ -87,13 +87,19 @@ fn attempt(args: Args, context: &Context) -> Outcome {
             .into());
     }
     if !args.confirm && !args.dry_run {
-        ui::ask::possible(QUESTION, "show the plan with `--dry-run`, or apply without asking with `--confirm`")?;
+        let instead = match args.plan {
+            Some(_) => "apply without asking with `--confirm`",
+            None => "show the plan with `--dry-run`, or apply without asking with `--confirm`",
+        };
+        ui::ask::possible(QUESTION, instead)?;
     }
     args.out.as_deref().map_or(Ok(()), plan::check_out)?;
     let saved = args.plan.as_deref().map(|path| plan::open(path, context)).transpose()?;
     let args = saved.iter().fold(args, |args, saved| saved.args(args));
-    if saved.as_ref().is_some_and(plan::Applied::is_empty) {
-        return plan::nothing(context);
+    if let Some(saved) = saved.as_ref().filter(|saved| saved.is_empty()) {
+        let nothing = Problem::warning("nothing to apply: the plan is about no node");
+        report::write_problems(&args.reports, &[nothing], &Mask::new());
+        return saved.nothing(context);
     }
     let start = Start::new(context, &args.selection, args.parallel, args.force);
     let mut start = start.map_err(|problems| plan::empty(&args, problems))?;
@@ -132,6 +138,8 @@ fn apply(args: &Args, saved: Option<&plan::Applied>, context: &Context, start: &
     }
     let failed = gathered.nodes.iter().filter(|(_, ready)| ready.is_err()).count();
     let waiting = gathered.plan.operations();
+    // So many nodes are missing already that no batch will begin: there is nothing to ask about.
+    let spent = gathered.plan.roll.most_failures.is_some_and(|most| failed > most);
     let mut plan = gathered.plan.to_plain(&start.mask());
     if let Some(saved) = saved {
         plan.set("saved", saved.card());
@@ -147,7 +155,7 @@ fn apply(args: &Args, saved: Option<&plan::Applied>, context: &Context, start: &
     }
     let go = match () {
         () if args.dry_run || start.stop.asked() => Ok(false),
-        () if waiting == 0 || args.confirm => Ok(true),
+        () if waiting == 0 || spent || args.confirm => Ok(true),
         () => start.confirm(QUESTION),
     };
     if !matches!(go, Ok(true)) {

@@ -48,7 +48,7 @@ pub fn run(args: Args, context: &Context) -> Outcome {
         Plain::from_iter([
             ("from", side(Some(&from))),
             ("to", side(to.as_ref())),
-            ("nodes", nodes.iter().map(|node| node.to_plain(&revisions, &loaded.vault)).collect()),
+            ("nodes", nodes.iter().map(|node| loaded.mask.plain(&node.to_plain(&revisions, &loaded.vault))).collect()),
         ])
     };
     ui::show(context.output, text, value).map_err(Problems::from)?;

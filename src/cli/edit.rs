@@ -1,7 +1,7 @@
 //! `suil edit`.
 
 use super::editor::Editor;
-use super::private::Private;
+use super::private::{Private, memory};
 use super::rekey::begin;
 use super::{Context, Outcome};
 use crate::base::problem::Kind;
@@ -13,6 +13,7 @@ use crate::data::upkeep::{Saved, View};
 use crate::ui::text::count;
 use crate::ui::{self, Exit};
 use std::io::ErrorKind::NotFound;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use zeroize::Zeroizing;
 
@@ -23,7 +24,7 @@ use zeroize::Zeroizing;
 /// comes back byte for byte.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
-Under another tag a secret is text: `!replace \"!SECRET …\"`. The view lies in a private folder, in memory where there is
+Under another tag a secret is text: `!replace \"!SECRET …\"`. The view lies in a private folder, in memory where there is \
 one, and is removed when the editor ends. A file that does not exist is made.")]
 pub struct Args {
     /// The file
@@ -103,6 +104,10 @@ impl Subject {
 fn writable(shown: &Path, path: &Path) -> Result<(), Problem> {
     use rustix::fs::{Access, access};
     let folder = path.parent().unwrap_or(Path::new("/"));
+    // Nothing is closed to root, but a file that nobody may write is meant to stay.
+    if path.metadata().is_ok_and(|found| found.mode() & 0o222 == 0) {
+        return Err(Problem::new(format!("`{}` is read-only", shown.display())).help("`chmod u+w` it first"));
+    }
     for (what, path) in [("write", path), ("write into the folder of", folder)] {
         access(path, Access::WRITE_OK).map_err(|e| Problem::io(what, shown, &e.into()))?;
     }
@@ -178,20 +183,19 @@ fn warn_of(saved: &Saved, subject: &Subject, mask: &Mask) {
 fn write(subject: &Subject, saved: &Saved, root: &Path) -> Result<(), Problems> {
     let written = begin(root).map_err(Problems::from).and_then(|swap| put(subject, saved, &swap));
     let Err(mut problems) = written else { return Ok(()) };
-    let beside = subject
-        .path
-        .with_file_name(format!("{}.suil-new", subject.path.file_name().unwrap_or_default().to_string_lossy()));
-    let kept = file::write(&beside, &saved.bytes, 0o600).map(|()| beside).or_else(|_| {
-        let inside = root.join(".suil").join("edit.suil-new");
-        file::write(&inside, &saved.bytes, 0o600).map(|()| inside)
-    });
+    let name = subject.path.file_name().unwrap_or_default().to_string_lossy();
+    let beside = subject.path.with_file_name(format!("{name}.suil-new"));
+    let inside = root.join(".suil/edit.suil-new");
+    // The disk of the workspace may be full.
+    let memory = memory().map(|folder| folder.join(format!("suil-kept-{}-{name}", std::process::id())));
+    let kept = [beside, inside].into_iter().chain(memory).find(|path| file::write(path, &saved.bytes, 0o600).is_ok());
     if let Some(problem) = problems.first_mut() {
         let (note, help) = match kept {
-            Ok(path) => (
+            Some(path) => (
                 format!("what you wrote is in `{}`, encrypted", path.display()),
                 "compare the two, move yours over it, or remove it and edit again".to_owned(),
             ),
-            Err(_) => ("what you wrote could not be kept".to_owned(), "make room, then edit again".to_owned()),
+            None => ("what you wrote could not be kept".to_owned(), "make room, then edit again".to_owned()),
         };
         problem.notes.retain(|known| known.text != "nothing was written");
         problem.notes.push(crate::base::Note { text: note, place: None });
@@ -234,7 +238,7 @@ fn show(subject: &Subject, saved: &Saved, written: bool, context: &Context) -> O
         }
     };
     let value = || {
-        let head = [("version", Plain::Int(1)), ("file", Plain::from(&file)), ("written", Plain::from(written))];
+        let head = [("file", Plain::from(&file)), ("written", Plain::from(written))];
         let keys = kinds.iter().map(|(did, keys)| (*did, keys.iter().map(Plain::from).collect::<Plain>()));
         Plain::from_iter(head.into_iter().chain(keys))
     };

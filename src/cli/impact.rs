@@ -93,7 +93,7 @@ impl<'a> Comparison<'a> {
         Ok(comparison)
     }
 
-    /// The modules of both that some node has and whose files differ.
+    /// The modules of both that some node has and whose files, or whose version, differ.
     fn modules(&self) -> Result<BTreeMap<String, Code>, Problems> {
         let used = self.both.after.entries.iter().flat_map(|entry| entry.modules.iter());
         let mut found = BTreeMap::new();
@@ -106,7 +106,12 @@ impl<'a> Comparison<'a> {
             let (Some(old), Some(new)) = (self.before.modules.get(name), self.after.modules.get(name)) else {
                 continue;
             };
-            let files = new.differing(old)?;
+            let mut files = new.differing(old)?;
+            // A module from elsewhere may not be in the revision, but its version is.
+            let declared = |origin: &Origin| matches!(origin, Origin::Remote { .. });
+            if before != after && declared(before) && declared(after) && files.is_empty() {
+                files.push("modules.yaml".to_owned());
+            }
             if !files.is_empty() {
                 let code = Code {
                     module: name.clone(),
@@ -171,7 +176,8 @@ impl<'a> Comparison<'a> {
             unseen: impact.unseen.to_vec(),
             resources: found,
         };
-        node.is_any().then_some(node)
+        // `deployment` is none of the modules that may be asked for.
+        (only("deployment") || node.is_any()).then_some(node)
     }
 
     pub fn revisions(&self) -> Revisions {

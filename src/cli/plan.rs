@@ -1,13 +1,16 @@
 //! `suil plan`, and plans that are saved and applied later.
 
+mod applied;
+
+pub use applied::{Applied, open};
+
 use super::rolling::Rolling;
 use super::start::{self, Start};
 use super::{Context, Outcome, Selection, apply};
 use crate::base::{Mask, Plain, Problem, Problems, clock, file, problem::Kind, shell};
-use crate::catalogue::{self, Workspace};
-use crate::plan::saved::{Chosen, Made, OWN, Saved, moved};
-use crate::run::saved::{self, Connections};
-use crate::run::{Gathered, Prepared};
+use crate::plan::saved::{Chosen, Made, OWN, Saved};
+use crate::run::Gathered;
+use crate::run::saved::Connections;
 use crate::ui::{self, Exit};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -63,6 +66,9 @@ pub fn run(args: Args, context: &Context) -> Outcome {
 /// # Errors
 /// Its folder is not there, or something else than a file stands in its place.
 pub fn check_out(path: &Path) -> Result<(), Problem> {
+    if path.file_name().is_none() {
+        return Err(Problem::usage(format!("cannot write the plan to `{}`: that names no file", path.display())));
+    }
     let parent = folder(path);
     if !parent.is_dir() {
         let what = format!("cannot write the plan to `{}`: there is no folder `{}`", path.display(), parent.display());
@@ -81,122 +87,6 @@ fn folder(path: &Path) -> &Path {
     path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-/// A plan from a file, while it is applied.
-pub struct Applied {
-    path: String,
-    saved: Saved,
-    /// The digest of the file.
-    sha256: String,
-}
-
-/// Reads a plan, and sees that it is about the nodes that its selection means today.
-///
-/// # Errors
-/// The file cannot be read or is no plan, and every node that came or went.
-pub fn open(path: &Path, context: &Context) -> Result<Applied, Problems> {
-    let text = file::read_text(path).map_err(|e| Problem::io("read", path, &e))?;
-    let path = path.display().to_string();
-    let (saved, sha256) = Saved::read(&path, &text)?;
-    let applied = Applied { path, saved, sha256 };
-    if applied.is_empty() {
-        return Ok(applied);
-    }
-    let workspace = context.open()?;
-    let selected = selected(&workspace, &applied.saved.chosen);
-    let exists = |node: &str| workspace.node_names().any(|name| name == node);
-    applied.stale(moved::nodes(&applied.saved, &selected, &exists))?;
-    Ok(applied)
-}
-
-/// The nodes that a plan's selection means today. Each role and each node that it names is looked for alone: one that
-/// is not there any more selects nothing, and takes no other with it.
-fn selected(workspace: &Workspace, chosen: &Chosen) -> BTreeSet<String> {
-    let alone = |names: &[String]| -> Vec<Vec<String>> {
-        if names.is_empty() { vec![Vec::new()] } else { names.iter().map(|name| vec![name.clone()]).collect() }
-    };
-    let nodes = alone(&chosen.nodes);
-    let pairs =
-        alone(&chosen.roles).into_iter().flat_map(|roles| nodes.iter().map(move |n| (roles.clone(), n.clone())));
-    let selections = pairs.map(|(roles, nodes)| catalogue::Selection { roles, nodes });
-    selections.filter_map(|selection| catalogue::selected(workspace, &selection).ok()).flatten().collect()
-}
-
-impl Applied {
-    /// True where there was no node to plan.
-    pub fn is_empty(&self) -> bool {
-        self.saved.nodes.is_empty() && self.saved.left_out.is_empty()
-    }
-
-    /// The arguments that the plan was made with, in place of those that were not given.
-    pub fn args(&self, args: apply::Args) -> apply::Args {
-        let nodes = self.saved.nodes.iter().map(|node| node.name.clone()).collect();
-        let selection = Selection { nodes, ..Selection::default() };
-        apply::Args { selection, force: self.saved.chosen.force, ..args }
-    }
-
-    /// The modules that the plan was asked for; none: all of each node.
-    pub fn modules(&self) -> &[String] {
-        &self.saved.chosen.modules
-    }
-
-    /// What the record and the results say of the plan.
-    pub fn card(&self) -> Plain {
-        Plain::from_iter([
-            ("sha256", Plain::from(&self.sha256)),
-            ("made", Plain::from(&self.saved.made.at)),
-            ("by", Plain::from(&self.saved.made.by)),
-        ])
-    }
-
-    /// Says which of the nodes that were selected the plan is not about.
-    pub fn left_out(&self) -> Problems {
-        let left_out = self.saved.left_out.iter();
-        left_out
-            .map(|(node, why)| {
-                Problem::warning(format!("node `{node}` could not be planned and has no part in this plan")).note(why)
-            })
-            .collect()
-    }
-
-    /// Compares what can be known before anything connects.
-    ///
-    /// # Errors
-    /// The plan is stale.
-    pub fn check_before(
-        &self,
-        start: &Start,
-        prepared: &[Prepared],
-        connections: &Connections,
-    ) -> Result<(), Problems> {
-        let names = self.saved.modules.keys().map(String::as_str);
-        let code = start.setup().code(names)?;
-        let expected = saved::expected(prepared, connections);
-        let entries = &start.catalogue.entries;
-        let places = |node: &str, module: &str, path: &[String]| saved::place(entries, node, module, path);
-        self.stale(moved::before(&self.saved, &expected, &code, &places))
-    }
-
-    /// Compares what the nodes say and what is planned now.
-    ///
-    /// # Errors
-    /// The plan is stale.
-    pub fn check_after(&self, start: &Start, gathered: &Gathered, connections: &Connections) -> Result<(), Problems> {
-        let found = gathered.found(connections, &start.options, &start.mask());
-        let places = |node: &str, module: &str, path: &[String]| saved::place(gathered.entries(), node, module, path);
-        self.stale(moved::after(&self.saved, &found, &places))
-    }
-
-    fn stale(&self, checked: Result<(), Problems>) -> Result<(), Problems> {
-        let Err(moved) = checked else { return Ok(()) };
-        let Made { at, by } = &self.saved.made;
-        let end = Problem::new(format!("the plan in `{}` is stale, and nothing was changed", self.path))
-            .kind(Kind::Refused)
-            .note(format!("it was made at {at} by {by}"))
-            .help("look at what moved, then make a new plan with `suil plan --out FILE`");
-        Err(moved.into_iter().chain([end]).collect())
-    }
-}
-
 /// Writes a plan of nothing where no node is affected, so that whoever applies what was planned finds a plan.
 pub fn empty(args: &apply::Args, mut problems: Problems) -> Problems {
     let Some(out) = args.out.as_deref().filter(|_| problems.iter().all(|problem| problem.kind == Kind::Warning)) else {
@@ -208,16 +98,14 @@ pub fn empty(args: &apply::Args, mut problems: Problems) -> Problems {
     problems
 }
 
-/// What is said of a plan of nothing.
-pub fn nothing(context: &Context) -> Outcome {
-    let value = || Plain::from_iter([("version", Plain::Int(1)), ("nodes", Plain::List(Vec::new()))]);
-    ui::show(context.output, || "Nothing to apply.\n".to_owned(), value)?;
-    Ok(Exit::Done)
-}
-
 fn put(path: &Path, plan: &Plain) -> Result<(), Problem> {
     let text = plan.to_json() + "\n";
-    file::write(&folder(path).join(path.file_name().unwrap_or_default()), text.as_bytes(), 0o600)
+    let real = match path.is_symlink() {
+        // A link stays one: what it leads to is written.
+        true => std::fs::canonicalize(path).ok(),
+        false => None,
+    };
+    file::write(real.as_deref().unwrap_or(path), text.as_bytes(), 0o600)
 }
 
 /// Writes a plan to `path`: aside, flushed, renamed.

@@ -25,13 +25,10 @@ impl Private {
     /// # Errors
     /// None of them takes a folder.
     pub fn new(instead: &Path) -> Result<Private, Problem> {
-        let runtime = variable("XDG_RUNTIME_DIR").map(PathBuf::from);
-        for parent in runtime.into_iter().chain([PathBuf::from("/dev/shm")]) {
-            if parent.is_absolute() && parent.is_dir() {
-                sweep(&parent);
-                if let Ok(folder) = make(&parent) {
-                    return Ok(Private(folder));
-                }
+        for parent in memory() {
+            sweep(&parent);
+            if let Ok(folder) = make(&parent) {
+                return Ok(Private(folder));
             }
         }
         fs::DirBuilder::new()
@@ -64,6 +61,13 @@ impl Drop for Private {
     fn drop(&mut self) {
         wipe(self.0.path());
     }
+}
+
+/// The folders of this machine that are in memory, the own one first.
+pub fn memory() -> impl Iterator<Item = PathBuf> {
+    let runtime = variable("XDG_RUNTIME_DIR").map(PathBuf::from);
+    let all = runtime.into_iter().chain([PathBuf::from("/dev/shm")]);
+    all.filter(|folder| folder.is_absolute() && folder.is_dir())
 }
 
 fn make(parent: &Path) -> std::io::Result<TempDir> {

@@ -9,14 +9,13 @@ use crate::data::secret::{Keys, Recipients};
 use crate::data::upkeep::Opened;
 use crate::ui::text::count;
 use crate::ui::{self, Exit};
-use std::collections::BTreeSet;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-/// Encrypt every secret of the workspace again, for the present recipients
+/// Encrypt all secrets again, for the present recipients
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
-All secrets or none: nothing is written where one of them cannot be opened. Every byte that is no ciphertext stays as it
+All secrets or none: nothing is written where one of them cannot be opened. Every byte that is no ciphertext stays as it \
 is. Who was taken off the recipients can still read what they could read before: change those secrets themselves, too.")]
 pub struct Args {
     /// Only say what would be written
@@ -91,22 +90,15 @@ fn still_mine(keys: &Keys, recipients: &Recipients) -> Result<(), Problem> {
 fn open(workspace: &Workspace, keys: &Keys) -> Result<Vec<File>, Problems> {
     let mut files = Vec::new();
     let mut problems = Problems::new();
-    let mut seen = BTreeSet::new();
-    for mut source in workspace.sources()? {
-        let read = source.path.canonicalize().and_then(|path| {
-            source.path = path;
-            file::read(&source.path)
-        });
-        let bytes = match read {
+    for source in workspace.sources()? {
+        let bytes = match file::read(&source.path) {
             Ok(bytes) => bytes,
             Err(error) => {
                 problems.push(Problem::io("read", &source.shown, &error));
                 continue;
             }
         };
-        // A file that nothing reads may be of any kind, unless it mentions a secret.
-        let mentions = || bytes.windows(5).any(|five| five == b"!ENC[");
-        if !seen.insert(source.path.clone()) || !source.read && !mentions() {
+        if !source.may_hold_secrets(&bytes) {
             continue;
         }
         match Opened::read(&source.shown, &bytes, keys) {
@@ -173,7 +165,6 @@ fn show(dry_run: bool, files: &[File], recipients: &Recipients, context: &Contex
             Plain::from_iter([("file", Plain::from(shown(file))), ("secrets", Plain::Int(file.opened.count() as i64))])
         };
         Plain::from_iter([
-            ("version", Plain::Int(1)),
             ("dry_run", Plain::from(dry_run)),
             ("recipients", names.iter().map(Plain::from).collect()),
             ("files", files.iter().map(file).collect()),

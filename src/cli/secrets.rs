@@ -95,7 +95,7 @@ fn all(workspace: &Workspace) -> Result<Vec<Spot>, Problems> {
                 continue;
             }
         };
-        if !source.read && !bytes.windows(5).any(|five| five == b"!ENC[") {
+        if !source.may_hold_secrets(&bytes) {
             continue;
         }
         match spots(&source.shown, &bytes) {
@@ -201,7 +201,6 @@ fn show(
             value
         };
         Plain::from_iter([
-            ("version", Plain::Int(1)),
             ("recipients", recipients.map_or(Plain::Null, |all| keys_of(all.names()))),
             ("keys", keys.map_or(Plain::Null, |keys| keys_of(keys.recipients().names()))),
             ("secrets", rows.iter().map(row).collect()),

@@ -13,7 +13,7 @@ use crate::run::{
 use crate::ui::{self, Paint};
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tokio::runtime::Runtime;
 
 /// A run that is ready to connect.
@@ -24,6 +24,7 @@ pub struct Start {
     setup: Arc<Setup>,
     screen: Arc<ui::watch::Screen>,
     runtime: Runtime,
+    begun: Instant,
 }
 
 /// One operation may take so long: a distribution upgrade of a slow machine does.
@@ -58,6 +59,10 @@ impl Start {
     /// # Errors
     /// All problems of the selection and of `deployment`.
     pub fn reach(context: &Context, selection: &Selection, parallel: u16) -> Result<Start, Problems> {
+        if !selection.modules.is_empty() {
+            let problem = Problem::usage("`--module` means nothing here: this is about whole nodes");
+            return Err(problem.help("take the nodes of a role with `--role ROLE`").into());
+        }
         let loaded = context.load()?;
         let selected = selection.of_nodes(&loaded)?;
         let catalogue = Catalogue::reach(&loaded.workspace, &selected)?;
@@ -84,7 +89,7 @@ impl Start {
         let runtime = runtime.map_err(|e| Problem::new(format!("cannot start the threads of a run: {e}")))?;
         let stop = Stop::default();
         runtime.spawn(listen(stop.clone()));
-        Ok(Start { catalogue, options: Arc::new(options), stop, setup, screen, runtime })
+        Ok(Start { catalogue, options: Arc::new(options), stop, setup, screen, runtime, begun: clock::instant() })
     }
 
     pub fn mask(&self) -> Mask {
@@ -258,8 +263,10 @@ impl Start {
             ("roles", list(&selection.roles)),
             ("nodes", list(&selection.nodes)),
             ("modules", list(&selection.modules)),
+            ("affected", Plain::from(selection.affected.clone())),
+            ("failed", Plain::from(selection.failed)),
         ]);
-        About { purpose: self.options.purpose.clone(), selection, dry_run }
+        About { purpose: self.options.purpose.clone(), selection, dry_run, before: self.begun.elapsed() }
     }
 
     /// What the record keeps of each node that was reached.

@@ -19,7 +19,8 @@ use std::sync::Arc;
 #[derive(Clone, Debug)]
 pub struct Library {
     modules: BTreeMap<String, ModuleDir>,
-    absent: BTreeMap<String, Problem>,
+    /// Modules from elsewhere that are not laid out here.
+    absent: BTreeMap<String, (Origin, Problem)>,
     declares: bool,
 }
 
@@ -108,10 +109,24 @@ impl Library {
                 modules.insert(name, module);
             } else {
                 modules.remove(&name);
-                absent.insert(name.clone(), not_fetched(&name, &declared));
+                let problem = not_fetched(&name, &declared);
+                let version = declared.version.unwrap_or_default();
+                absent.insert(name, (Origin::Remote { repo: declared.repo, version }, problem));
             }
         }
         Ok(Library { modules, absent, declares: true })
+    }
+
+    /// Takes the modules from elsewhere that are not laid out here from `other`, another revision of the workspace: what is
+    /// fetched is rarely committed. Their origin stays the one that is declared here.
+    pub fn borrow(&mut self, other: &Library) {
+        for (name, module) in &other.modules {
+            if let (Origin::Remote { .. }, Some((origin, _))) = (&module.origin, self.absent.get(name)) {
+                let module = ModuleDir { origin: origin.clone(), ..module.clone() };
+                self.modules.insert(name.clone(), module);
+                self.absent.remove(name);
+            }
+        }
     }
 
     pub fn get(&self, name: &str) -> Option<&ModuleDir> {
@@ -125,7 +140,7 @@ impl Library {
 
     /// Why a module that `modules.yaml` takes from elsewhere is not there.
     pub fn absent(&self, name: &str) -> Option<&Problem> {
-        self.absent.get(name)
+        self.absent.get(name).map(|(_, problem)| problem)
     }
 
     /// The names of those modules.

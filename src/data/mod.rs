@@ -5,6 +5,7 @@
 pub mod library;
 pub mod merge;
 pub mod scalar;
+pub mod schema;
 pub mod secret;
 pub mod tagged;
 pub mod trace;

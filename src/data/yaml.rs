@@ -18,6 +18,7 @@ use std::path::Path;
 use std::sync::Arc;
 use zeroize::Zeroizing;
 
+pub use lookup::OPTIONS as LOOKUP_OPTIONS;
 pub use secret::cipher;
 
 /// The largest data file, in bytes.

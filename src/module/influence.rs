@@ -12,6 +12,9 @@ use std::sync::Arc;
 /// The module is asked at most so often.
 const TRIALS: usize = 2000;
 
+/// What a module may take for a family, where it takes no made-up one.
+const FAMILIES: &[&str] = &["debian", "redhat", "suse", "alpine", "arch"];
+
 /// The items of a list that is longer are tried together first.
 const LONG: usize = 16;
 
@@ -122,7 +125,12 @@ impl Trials<'_> {
     /// Tries the items of a list. Most items of a long one have nothing to do with one resource: where a change of all
     /// of them at once does nothing, they are not tried one by one.
     fn items(&mut self, list: &[Plain], range: std::ops::Range<usize>, path: &mut Vec<String>) {
-        if list.len() > LONG && !range.is_empty() {
+        let open = |at: usize| {
+            let path: Vec<String> = path.iter().cloned().chain([at.to_string()]).collect();
+            !self.is_secret(&path)
+        };
+        // Of a secret it must be known what it does.
+        if list.len() > LONG && !range.is_empty() && range.clone().all(open) {
             let mut plain = Plain::clone(&self.config.plain);
             if let Some(Plain::List(items)) = at_mut(&mut plain, path) {
                 items.iter_mut().take(range.end).skip(range.start).for_each(change);
@@ -148,18 +156,25 @@ impl Trials<'_> {
     fn value(&mut self, value: &Plain, path: &[String]) {
         let mut influence = Influence::new(path);
         let mut answers = Vec::new();
-        for other in others(value) {
+        let secret = self.is_secret(path);
+        let more: Vec<Plain> = match (path, value) {
+            ([suil, family], _) if suil == "suil" && family == "family" => {
+                FAMILIES.iter().copied().map(Plain::from).collect()
+            }
+            (_, Plain::Str(word)) if secret => vec![Plain::Str(other(word))],
+            _ => Vec::new(),
+        };
+        for other in more.into_iter().filter(|other| other != value).chain(others(value)) {
             let mut plain = Plain::clone(&self.config.plain);
             if let Some(place) = at_mut(&mut plain, path) {
-                let empty = other == Plain::Str(String::new());
                 *place = other;
-                answers.push((self.differs(plain, &mut influence), empty));
+                answers.push(self.differs(plain, &mut influence));
             }
         }
-        // What is said of a secret decides what is shown: one trial alone may have left the part that matters.
-        let answered = match self.is_secret(path) {
-            true => answers.iter().all(|(answered, empty)| *answered || *empty),
-            false => answers.iter().any(|(answered, _)| *answered),
+        // What is said of a secret decides what is shown: one trial alone may have left the part of it that matters.
+        let answered = match secret {
+            true => matches!(answers.as_slice(), [true, ..] | [_, true, true, ..]),
+            false => answers.contains(&true),
         };
         // What is not given, or holds others, says nothing of its own.
         if !answered && !matches!(value, Plain::Null | Plain::List(_) | Plain::Map(_)) {
@@ -244,6 +259,11 @@ fn shifted(word: &str) -> String {
     word.chars().map(next).collect()
 }
 
+/// A text of the same length that has no character in common with `word` at any place.
+fn other(word: &str) -> String {
+    word.chars().map(|c| if c == 'x' { 'y' } else { 'x' }).collect()
+}
+
 /// A mode, a port and an address stay one; anything else gets a letter more.
 fn beside(word: &str) -> String {
     let mut chars = word.chars();
@@ -274,6 +294,9 @@ fn compare(mine: &Origin, other: &Origin, influence: &mut Influence) {
     names.retain(|name| before.get(*name) != after.get(*name));
     if other.resource.name() != mine.resource.name() {
         names.push("name");
+    }
+    if mine.lines.is_empty() && before.get("sha256") != after.get("sha256") {
+        names.push("content");
     }
     for name in names {
         if !influence.attributes.iter().any(|known| known == name) {

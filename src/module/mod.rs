@@ -155,6 +155,14 @@ impl Module {
         Ok(self.inner.schema()?.map(|schema| schema.to_json()))
     }
 
+    /// The schema of the module's slice in a data file; `None` where the module has none.
+    ///
+    /// # Errors
+    /// The schema does not compile.
+    pub fn layer_schema(&self) -> Result<Option<Plain>> {
+        Ok(self.inner.schema()?.map(|schema| schema.to_layer()))
+    }
+
     /// Where the schema says what a key of the config is; `None` where it has no such key, or there is no schema.
     ///
     /// # Errors

@@ -71,8 +71,7 @@ pub(super) fn session(nonces: &Nonces, early: Option<&str>) -> Vec<u8> {
     let head = format!("suil_nonce={} suil_name={}\nsuil_early={early}\n", nonces.answer, nonces.name);
     let mut text = head;
     for part in LIBRARY {
-        text.push_str(part);
-        text.push('\n');
+        text.push_str(&bare(part));
     }
     text.push_str(&bare(SESSION));
     framed(&text)

@@ -310,7 +310,8 @@ impl Session {
         self.unread = false;
         if killed {
             let what = format!("node `{}`: {title} took longer than {} s", self.target.node, limit.as_secs());
-            let words = failure::last_line(&self.masked(&reading.whole.stderr));
+            let said = [&reading.whole.stderr, &reading.whole.stdout];
+            let words = said.into_iter().find_map(|bytes| failure::last_line(&self.masked(bytes)));
             let problem = Problem::new(what).note("what it had started was ended on the node");
             let problem = words.into_iter().fold(problem, |problem, line| problem.note(format!("it said: {line}")));
             return Err(Failure::new(&self.target, Reason::Limit, problem));

@@ -62,7 +62,7 @@ pub struct NodeImpact {
 }
 
 impl NodeImpact {
-    /// True where something differs.
+    /// True where something differs that has to do with its modules.
     pub fn is_any(&self) -> bool {
         let has_modules = !self.modules_before.is_empty() || !self.modules_after.is_empty();
         self.role_before != self.role_after && has_modules

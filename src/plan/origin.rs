@@ -119,6 +119,15 @@ impl<'a> Parts<'a> {
         Ok(self.resources().map(row).collect())
     }
 
+    /// What [`Parts::find`] takes: every id and every path, of the modules that work.
+    pub fn words(&self) -> Vec<String> {
+        let words = |(_, resource): (&Part, &Arc<dyn Resource>)| {
+            let path = resource.claim().map(|(path, _)| path.to_owned());
+            std::iter::once(resource.id().0).chain(path)
+        };
+        self.resources().flat_map(words).collect()
+    }
+
     /// The resource that `query` names: an id, a name, or the path of what it makes.
     ///
     /// # Errors

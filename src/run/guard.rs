@@ -30,7 +30,7 @@ fn what(operation: &Operation, user: &str) -> Keep {
     for resource in operation.resource.split(", ") {
         let (kind, name) = resource.split_once(' ').unwrap_or((resource, ""));
         match kind {
-            "file" | "directory" | "link" => paths.push(name.to_owned()),
+            "file" | "directory" | "link" | "download" => paths.push(name.to_owned()),
             "line" | "block" => paths.extend(name.split_once(": ").map(|(path, _)| path.to_owned())),
             "sudoer" => paths.push(format!("/etc/sudoers.d/{name}")),
             "user" | "group" => keep.accounts = true,
@@ -53,12 +53,22 @@ fn what(operation: &Operation, user: &str) -> Keep {
     keep
 }
 
-/// Logs in a second time; where that fails, takes back what was kept.
+/// Logs in a second time; where that fails, takes back what was kept. The guard ends once the last operation that could
+/// cut the access is proven: a link that breaks in a later one must not take back what is good.
 ///
 /// # Errors
 /// That the operation shut suil out, and what was done about it.
-pub async fn prove(ready: &mut Ready, operation: &Operation, planned: usize, watch: &dyn Watch) -> Result<(), Shut> {
-    let Err(failure) = proven(ready).await else { return Ok(()) };
+pub async fn prove(ready: &mut Ready, operation: &Operation, plan: &NodePlan, watch: &dyn Watch) -> Result<(), Shut> {
+    let planned = plan.operations.len();
+    let more = plan.operations.iter().any(|later| later.id > operation.id && later.guards_access);
+    let failure = match proven(ready).await {
+        Ok(()) if more => return Ok(()),
+        Ok(()) => match ready.session.settled().await {
+            Ok(()) => return Ok(()),
+            Err(failure) => failure,
+        },
+        Err(failure) => failure,
+    };
     let problem = shut(&ready.node, operation, planned, &failure);
     if failure.reason == Reason::Lost {
         return Err(regain(ready, problem, watch).await);
@@ -92,7 +102,9 @@ pub async fn lost(
 
 fn shut(node: &str, operation: &Operation, planned: usize, failure: &Failure) -> Problem {
     let what = format!("node `{node}`: operation {} of {planned}, `{}`, shut suil out", operation.id, operation.title);
-    let problem = Problem::new(what).note(failure.problem.what.clone());
+    let problem = Problem::new(what)
+        .note(failure.problem.what.clone())
+        .help(format!("mend what it wants, then `suil apply --node {node}`"));
     match operation.place {
         Some(place) => problem.at(place),
         None => problem,
@@ -131,19 +143,6 @@ async fn proven(ready: &mut Ready) -> Result<(), Failure> {
 
 const RELOAD: Duration = Duration::from_secs(5);
 const PAUSE: Duration = Duration::from_millis(500);
-
-/// Ends the guard once the last operation that could cut the access is proven: a link that breaks in a later one must
-/// not take back what is good.
-///
-/// # Errors
-/// The channel broke.
-pub async fn release(ready: &mut Ready, operation: &Operation, plan: &NodePlan) -> Result<(), Failure> {
-    let more = plan.operations.iter().any(|later| later.id > operation.id && later.guards_access);
-    match operation.guards_access && !more {
-        true => ready.session.settled().await,
-        false => Ok(()),
-    }
-}
 
 #[cfg(test)]
 mod tests {

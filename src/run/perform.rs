@@ -119,14 +119,10 @@ async fn one(
             }
         };
         watch.event(&Event::Starting { node: &ready.node, operation, of: planned });
-        match step(&mut ready, operation, &owed, planned, options, watch, stop).await {
+        match step(&mut ready, operation, &owed, plan, options, watch, stop).await {
             Ok(()) => {
                 performed += 1;
                 ledger.pay(operation);
-                if let Err(failure) = guard::release(&mut ready, operation, plan).await {
-                    let shut = guard::lost(&mut ready, operation, planned, &failure, watch).await;
-                    return Outcome::InDoubt { performed, planned, problem: shut.problem };
-                }
             }
             Err(Broken::Failed(problem)) => {
                 let mut problems = vec![*problem];
@@ -157,14 +153,15 @@ async fn step(
     ready: &mut Ready,
     operation: &Operation,
     owed: &[Change; 2],
-    planned: usize,
+    plan: &NodePlan,
     options: &Options,
     watch: &dyn Watch,
     stop: &Stop,
 ) -> Result<(), Broken> {
+    let planned = plan.operations.len();
     let started = clock::instant();
     let ended = tokio::select! {
-        ended = guarded(ready, operation, owed, options, planned, watch) => Some(ended),
+        ended = guarded(ready, operation, owed, plan, options, watch) => Some(ended),
         () = stop.demanded() => None,
     };
     let seconds = started.elapsed().as_secs_f64();
@@ -215,14 +212,20 @@ async fn guarded(
     ready: &mut Ready,
     operation: &Operation,
     owed: &[Change; 2],
+    plan: &NodePlan,
     options: &Options,
-    planned: usize,
     watch: &dyn Watch,
 ) -> (Result<crate::node::Outcome, Failure>, Option<Shut>) {
+    let planned = plan.operations.len();
     if operation.guards_access
         && let Err(failure) = guard::keep(ready, operation).await
     {
-        return (Err(failure), None);
+        let cut = failure.reason == Reason::Lost && ready.session.armed();
+        let shut = match cut {
+            true => Some(guard::lost(ready, operation, planned, &failure, watch).await),
+            false => None,
+        };
+        return (Err(failure), shut);
     }
     let between = owed.each_ref().map(Change::script);
     let between = between.each_ref().map(String::as_str);
@@ -232,7 +235,7 @@ async fn guarded(
             Some(guard::lost(ready, operation, planned, failure, watch).await)
         }
         Err(failure) if matches!(failure.reason, Reason::Lost | Reason::Locked) => None,
-        _ if operation.guards_access => guard::prove(ready, operation, planned, watch).await.err(),
+        _ if operation.guards_access => guard::prove(ready, operation, plan, watch).await.err(),
         _ => None,
     };
     (ended, shut)

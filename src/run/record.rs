@@ -12,7 +12,7 @@ use std::io::Write;
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// The version of every shape of a record; it grows when a reader would have to change.
 pub const VERSION: i64 = 1;
@@ -24,17 +24,22 @@ pub struct Record {
     mask: Mask,
     events: Mutex<fs::File>,
     begun: Instant,
+    before: Duration,
+    /// What went wrong beside the nodes.
+    beside: Mutex<Vec<String>>,
 }
 
 /// What `run.yaml` says of a run before anything changes.
 #[derive(Clone, Debug, Default)]
 pub struct About {
-    /// `anna@desk: suil apply --role web`.
+    /// `anna@desk: suil apply --role web`, or with a reason `anna@desk: new kernel (suil apply --role web)`.
     pub purpose: String,
-    /// What was selected: `{roles, nodes, modules}`.
+    /// What was selected: `{roles, nodes, modules, affected, failed}`.
     pub selection: Plain,
     /// True where nothing may be changed, whatever the answer.
     pub dry_run: bool,
+    /// So long it took before there was anything to record.
+    pub before: Duration,
 }
 
 /// What is recorded of a node before anything changes.
@@ -85,7 +90,14 @@ impl Record {
         let _ = flock(&log, FlockOperation::NonBlockingLockExclusive);
         let folder = place(&runs, aside, &clock::folder(at), |id| begin(&log, id, at, about, mask))?;
         point(&runs, &folder)?;
-        Ok(Record { folder, mask: mask.clone(), events: Mutex::new(log), begun: clock::instant() })
+        Ok(Record {
+            folder,
+            mask: mask.clone(),
+            events: Mutex::new(log),
+            begun: clock::instant(),
+            before: about.before,
+            beside: Mutex::default(),
+        })
     }
 
     pub fn folder(&self) -> &Path {
@@ -104,7 +116,7 @@ impl Record {
     /// It cannot be written.
     pub fn finish(&self, outcomes: &[(String, Outcome)], exit: u8) -> Result<(), Problem> {
         let ended = Plain::from(clock::stamp(clock::now()));
-        let seconds = thousandths(self.begun.elapsed().as_secs_f64());
+        let seconds = thousandths((self.before + self.begun.elapsed()).as_secs_f64());
         let counts: Plain = WORDS
             .into_iter()
             .map(|word| (word, Plain::from(outcomes.iter().filter(|(_, outcome)| outcome.word() == word).count())))
@@ -114,7 +126,9 @@ impl Record {
         let first = [("event", Plain::from("end")), ("at", ended.clone())];
         self.append(&first.into_iter().chain(figures.clone()).collect());
         let first = [("version", Plain::Int(VERSION)), ("ended", ended)];
-        let summary: Plain = first.into_iter().chain(figures).chain([("nodes", nodes)]).collect();
+        let beside: Plain = self.beside.lock().iter().flat_map(|beside| beside.iter()).map(Plain::from).collect();
+        let last = [("problems", beside), ("nodes", nodes)];
+        let summary: Plain = first.into_iter().chain(figures).chain(last).collect();
         let path = self.folder.join("summary.yaml");
         file::write(&path, self.mask.plain(&summary).to_yaml().as_bytes(), 0o600)
     }
@@ -130,13 +144,22 @@ impl Record {
 
 impl Watch for Record {
     fn event(&self, event: &Event<'_>) {
+        if let Event::Hook { ended: Some((_, Some(problem), _)), .. } = event
+            && let Ok(mut beside) = self.beside.lock()
+        {
+            beside.push((*problem).to_owned());
+        }
         self.append(&describe(event));
     }
 }
 
 impl About {
     fn to_plain(&self, at: DateTime<Utc>, commit: Option<String>) -> Plain {
-        let (by, command) = self.purpose.split_once(": ").unwrap_or(("", &self.purpose));
+        let (by, work) = self.purpose.split_once(": ").unwrap_or(("", &self.purpose));
+        let (reason, command) = match work.strip_suffix(')').and_then(|work| work.rsplit_once(" (suil ")) {
+            Some((reason, arguments)) if !work.starts_with("suil ") => (Some(reason), format!("suil {arguments}")),
+            _ => (None, work.to_owned()),
+        };
         Plain::from_iter([
             ("version", Plain::Int(VERSION)),
             ("suil", Plain::from(env!("CARGO_PKG_VERSION"))),
@@ -144,6 +167,7 @@ impl About {
             ("mode", Plain::from(if self.dry_run { "dry run" } else { "apply" })),
             ("by", Plain::from(by)),
             ("command", Plain::from(command)),
+            ("reason", Plain::from(reason)),
             ("selection", self.selection.clone()),
             ("commit", Plain::from(commit)),
         ])

@@ -234,15 +234,27 @@ impl Run<'_> {
         let turns = nodes.iter().filter_map(|node| self.waiting.remove(*node));
         let (idle, left): (Vec<Turn>, Vec<Turn>) = turns.partition(|(_, plan)| plan.operations.is_empty());
         self.outcomes.extend(together(self.setup, idle, self.options, self.watch, self.stop, false).await);
-        let names: Vec<String> = left.iter().map(|(ready, _)| ready.node.clone()).collect();
+        let mut names: Vec<String> = left.iter().map(|(ready, _)| ready.node.clone()).collect();
+        names.sort();
         let closing: Vec<_> = left.into_iter().map(|(ready, _)| tokio::spawn(ready.session.close())).collect();
-        let problem = problem.clone().note(format!("not reached: {}", names.join(", ")));
+        let problem = problem.clone().note(format!("not reached: {}", listed(&names)));
         for node in names {
             self.end(node, Outcome::NotReached { problems: vec![problem.clone()] });
         }
         for end in closing {
             let _ = end.await;
         }
+    }
+}
+
+/// So many names are listed; every node has its own line anyhow.
+const NAMES: usize = 20;
+
+fn listed(names: &[String]) -> String {
+    let (shown, more) = names.split_at(names.len().min(NAMES));
+    match more.len() {
+        0 => shown.join(", "),
+        more => format!("{} and {more} more", shown.join(", ")),
     }
 }
 

@@ -28,6 +28,14 @@ fn word(lock: &Lock) -> &'static str {
     }
 }
 
+/// The word for programs.
+fn key(lock: &Lock) -> &'static str {
+    match lock {
+        Lock::Free => "free",
+        other => word(other),
+    }
+}
+
 fn held(lock: &Lock) -> Option<&Held> {
     match lock {
         Lock::Free => None,
@@ -41,7 +49,7 @@ pub fn plain(rows: &[Row], mask: &Mask) -> Plain {
         let holder = lock.as_ref().ok().and_then(held);
         Plain::from_iter([
             ("node", Plain::from(node)),
-            ("lock", Plain::from(lock.as_ref().ok().map(|lock| Plain::from(word(lock))))),
+            ("lock", Plain::from(lock.as_ref().ok().map(|lock| Plain::from(key(lock))))),
             ("holder", Plain::from(holder.map(|held| Plain::from(held.purpose())))),
             ("since", Plain::from(holder.and_then(Held::since).map(Plain::from))),
             ("alive", Plain::from(holder.map(|held| Plain::from(held.alive)))),

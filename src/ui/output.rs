@@ -77,6 +77,12 @@ pub fn document(output: Output, value: &Plain) -> Result<(), Problem> {
 /// # Errors
 /// The output cannot be written.
 pub fn reveal(form: Output, plaintext: &[u8]) -> Result<(), Problem> {
+    kept().open = Some(form);
+    super::out_bytes(&revealed(form, plaintext))
+}
+
+/// What stands before `problems`.
+fn revealed(form: Output, plaintext: &[u8]) -> Zeroizing<Vec<u8>> {
     let coded;
     let (encoding, text) = match std::str::from_utf8(plaintext) {
         Ok(text) => ("text", text),
@@ -85,21 +91,32 @@ pub fn reveal(form: Output, plaintext: &[u8]) -> Result<(), Problem> {
             ("base64", coded.as_str())
         }
     };
-    // Room for every byte as `\u0000`: a vector that grows leaves copies behind.
-    let mut out = Zeroizing::new(Vec::with_capacity(text.len() * 6 + 100));
-    let (head, value, tail) = match form {
+    let (head, tail) = match form {
         Output::Json => {
-            (format!("{{\n  \"version\": {VERSION},\n"), "  \"value\": ", format!(",\n  \"encoding\": \"{encoding}\""))
+            (format!("{{\n  \"version\": {VERSION},\n  \"value\": \""), format!("\",\n  \"encoding\": \"{encoding}\""))
         }
-        // A JSON string is a YAML one.
-        _ => (format!("version: {VERSION}\n"), "value: ", format!("\nencoding: {encoding}\n")),
+        _ => (format!("version: {VERSION}\nvalue: \""), format!("\"\nencoding: {encoding}\n")),
     };
+    // Room for every byte as `\u0000`: a vector that grows leaves copies behind.
+    let mut out = Zeroizing::new(Vec::with_capacity(text.len() * 6 + head.len() + tail.len()));
     out.extend_from_slice(head.as_bytes());
-    out.extend_from_slice(value.as_bytes());
-    serde_json::to_writer(&mut *out, text).map_err(|e| Problem::new(format!("cannot write the plaintext: {e}")))?;
+    text.chars().for_each(|c| escape(c, &mut out));
     out.extend_from_slice(tail.as_bytes());
-    kept().open = Some(form);
-    super::out_bytes(&out)
+    out
+}
+
+/// Writes a character so that it stands in a quoted string of JSON and of YAML: what YAML takes for no character, or for
+/// the end of a line, is escaped, too.
+fn escape(c: char, out: &mut Vec<u8>) {
+    let code = u32::from(c);
+    let odd = matches!(code, 0x7f..=0x9f | 0x2028 | 0x2029 | 0xfeff | 0xfffe | 0xffff);
+    if code < 0x20 || odd || matches!(c, '"' | '\\') {
+        out.extend_from_slice(b"\\u");
+        let digits = [12, 8, 4, 0].map(|shift| char::from_digit(code >> shift & 0xf, 16).unwrap_or('0'));
+        digits.iter().for_each(|digit| out.push(*digit as u8));
+    } else {
+        out.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes());
+    }
 }
 
 /// Keeps problems for a program that reads the result; text for people has them on stderr.
@@ -270,5 +287,66 @@ impl Listing {
             _ => (format!("{}:\n", self.key), ""),
         };
         text.strip_prefix(&head).and_then(|text| text.strip_suffix(tail)).unwrap_or(&text).to_owned()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FORMS: [Output; 2] = [Output::Json, Output::Yaml];
+
+    fn read(form: Output, text: &str) -> Plain {
+        let read = if form == Output::Json { Plain::from_json(text) } else { Plain::from_yaml(text) };
+        read.unwrap_or_else(|e| panic!("{form:?}: {e}\n{text}"))
+    }
+
+    #[test]
+    fn a_plaintext_comes_back_byte_for_byte_whatever_it_is() {
+        let all: Vec<u8> = (0..=255).collect();
+        let texts =
+            ["", "a", "line\n", "\"'\\ \u{0}\u{7f}\u{85}\u{2028}\u{feff}\u{ffff}ключ😀", "yes", "0644", "- a: b #c"];
+        for plaintext in texts.iter().map(|text| text.as_bytes()).chain([all.as_slice(), &[0xff]]) {
+            for form in FORMS {
+                let head = revealed(form, plaintext);
+                let text =
+                    String::from_utf8(head.to_vec()).expect("UTF-8") + &Listing::tail(form, Plain::List(Vec::new()));
+                let told = read(form, &text);
+                let value = told.get("value").and_then(Plain::as_str).expect("a value");
+                let found = match told.get("encoding").and_then(Plain::as_str) {
+                    Some("base64") => BASE64_STANDARD.decode(value).expect("base64"),
+                    _ => value.as_bytes().to_vec(),
+                };
+                assert_eq!(found, plaintext, "{form:?}: {text}");
+                assert_eq!(told.get("problems"), Some(&Plain::List(Vec::new())));
+            }
+        }
+    }
+
+    #[test]
+    fn a_listing_is_the_same_document_as_one_that_was_built_at_once() {
+        let problems = || Plain::List(vec![problem(&Problem::new("it \"failed\""), &Mask::new())]);
+        let items = [Plain::from("a"), Plain::from_iter([("b", Plain::List(Vec::new()))]), Plain::Null];
+        for form in FORMS {
+            let mut listing = Listing::whole(form, "nodes");
+            for item in &items {
+                listing.add(item.clone()).expect("added");
+            }
+            let end = if form == Output::Json { "\n  ]" } else { "" };
+            let text = format!("{}{end}{}", listing.buffer, Listing::tail(form, problems()));
+            let whole = whole(Plain::from_iter([("nodes", items.iter().cloned().collect::<Plain>())]), problems());
+            assert_eq!(text, written(form, &whole));
+        }
+    }
+
+    #[test]
+    fn version_stands_first_and_problems_last() {
+        let keys = |value: &Plain| value.as_map().into_iter().flatten().map(|(key, _)| key.clone()).collect::<Vec<_>>();
+        for result in [
+            Plain::from_iter([("a", Plain::Null), ("version", Plain::Int(1))]),
+            Plain::from_iter([("version", Plain::Int(1)), ("a", Plain::Null)]),
+        ] {
+            assert_eq!(keys(&whole(result, Plain::List(Vec::new()))), ["version", "a", "problems"]);
+        }
     }
 }

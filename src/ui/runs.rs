@@ -52,10 +52,14 @@ pub fn outcome(head: &Head) -> String {
     }
 }
 
-/// `anna@desk: suil apply --role web`.
+/// `anna@desk: suil apply --role web`, the reason before the command where there is one.
 pub fn purpose(head: &Head) -> String {
-    match head.by.as_str() {
+    let work = match head.reason.as_str() {
         "" => head.command.clone(),
-        by => format!("{by}: {}", head.command),
+        reason => format!("{reason} ({})", head.command),
+    };
+    match head.by.as_str() {
+        "" => work,
+        by => format!("{by}: {work}"),
     }
 }

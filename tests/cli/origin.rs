@@ -138,7 +138,7 @@ fn a_program_gets_the_same_with_places_as_numbers() {
     let compact: String = left.stdout.split_whitespace().collect();
     let head = r#"{"version":1,"node":"kelp","provisional":false,"resource":"file/etc/dock.conf","module":"dock","position":1,"modules":1,"also":[],"place":{"file":"modules/dock/code/lib.star","line":2,"column":12},"#;
     assert!(compact.starts_with(head), "{compact}");
-    let line = r#""lines":[{"line":3,"text":"listen443;","places":[{"file":"modules/dock/templates/dock.conf.j2","line":4,"column":1}],"values":[{"key":"dock.tls","decides":"presence","layers":[{"file":"data/roles/pier.yaml","line":4,"column":3,"layer":"data/roles/pier.yaml","strategy":"set","after":true}]}]}]}"#;
+    let line = r#""lines":[{"line":3,"text":"listen443;","places":[{"file":"modules/dock/templates/dock.conf.j2","line":4,"column":1}],"values":[{"key":"dock.tls","decides":"presence","layers":[{"file":"data/roles/pier.yaml","line":4,"column":3,"layer":"data/roles/pier.yaml","strategy":"set","after":true}]}]}],"problems":[]}"#;
     assert!(compact.ends_with(line), "{compact}");
     let value = r#"{"key":"dock.tls","value":true,"from":"data","place":{"file":"data/roles/pier.yaml","line":4,"column":8},"existence":false,"attributes":[]}"#;
     assert!(compact.contains(value), "{compact}");

@@ -174,6 +174,35 @@ fn keys_of_a_user_are_read_and_a_stranger_is_missing() {
     }
 }
 
+/// One question serves all users; each gets the line of that very name, and who is not in the answer is asked for alone.
+#[test]
+fn the_homes_of_several_users_are_each_their_own() {
+    let root = root();
+    let names = ["jan", "jane", "alone", "nobody"];
+    for name in names {
+        std::fs::create_dir_all(root.path().join(name).join(".ssh")).expect("made");
+        std::fs::write(root.path().join(name).join(".ssh/authorized_keys"), format!("key of {name}\n"))
+            .expect("written");
+    }
+    let requests = names.map(|name| Request::new("authorized_keys", [name]));
+    let at = root.path().display();
+    let accounts = format!(
+        "getent() {{ case $* in *jan*jane*) echo \"jane:x:7:8:,,,:{at}/jane:/bin/sh\"; echo \"jan:x:9:9::{at}/jan:/bin/sh\"; \
+         return 2 ;; 'passwd alone') echo \"alone:x:5:5::{at}/alone:/bin/sh\" ;; *) return 2 ;; esac; }}\n"
+    );
+    for shell in shells() {
+        let output = shell.run(&format!("set -u\n{accounts}{}", fact::script(&requests)), &[]);
+        assert_eq!(String::from_utf8_lossy(&output.stderr), "", "{}", shell.name);
+        let facts = fact::parse(&requests, &output.stdout);
+        let content = |n: usize| facts.known(&requests[n]).expect("known").text("content");
+        assert_eq!(content(0).as_deref(), Some("key of jan\n"), "{}", shell.name);
+        assert_eq!(content(1).as_deref(), Some("key of jane\n"), "{}", shell.name);
+        assert_eq!(content(2).as_deref(), Some("key of alone\n"), "{}", shell.name);
+        let stranger = facts.known(&requests[3]).expect("known").text("account");
+        assert_eq!(stranger.as_deref(), Some("missing"), "{}", shell.name);
+    }
+}
+
 /// The price of a run that changes nothing: no process for each file.
 #[test]
 fn three_hundred_files_need_a_handful_of_processes() {

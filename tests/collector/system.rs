@@ -182,3 +182,100 @@ fn tools(commands: &[(&str, &str)]) -> tempfile::TempDir {
     }
     folder
 }
+
+/// One stat answers for all files: each answer must be of its own file, whatever its name and whatever went away.
+#[test]
+fn the_times_of_many_files_are_each_their_own() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let at = |name: &str| folder.path().join(name).display().to_string();
+    let names = ["a", "with blank", "$(touch x)", "two\nlines", "'quoted'", "z", "gone", "last"];
+    for (n, name) in names.iter().enumerate().filter(|(_, name)| **name != "gone") {
+        std::fs::write(at(name), "").expect("a file");
+        let time = std::time::UNIX_EPOCH + std::time::Duration::from_secs(86_400 * (n as u64 + 1));
+        std::fs::File::options().write(true).open(at(name)).expect("the file").set_modified(time).expect("a time");
+    }
+    std::os::unix::fs::symlink(at("a"), at("link")).expect("a link");
+    let paths: Vec<String> = names.iter().copied().chain(["link", "a"]).map(at).collect();
+    let requests: Vec<Request> = paths.iter().map(|path| Request::new("mtime", [path.as_str()])).collect();
+    under_every_shell("", &requests, |shell, facts| {
+        for (n, name) in names.iter().enumerate() {
+            let found = text(facts, &requests[n], "at");
+            match *name {
+                "gone" => assert_eq!(text(facts, &requests[n], "state"), "absent", "{shell}"),
+                _ => assert!(found.starts_with(&format!("1970-01-{:02} 00:00:00", n + 2)), "{shell}: {name}: {found}"),
+            }
+        }
+        let link = text(facts, &requests[names.len()], "at");
+        assert!(link.starts_with("1970-01-02 "), "{shell}: what a link leads to: {link}");
+    });
+}
+
+/// Where the one stat fails, and so says nothing of some, each is asked for alone.
+#[test]
+fn a_stat_that_answers_for_some_is_not_taken_for_all() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let at = |name: &str| folder.path().join(name).display().to_string();
+    for name in ["a", "b", "c"] {
+        std::fs::write(at(name), "").expect("a file");
+    }
+    // The batch loses `b`; for one file alone it answers.
+    let stub = format!(
+        "stat() {{ [ $# -ne 7 ] || {{ set -- \"$1\" \"$2\" \"$3\" \"$4\" \"$5\" \"$7\"; }}; for stub_path; do :; done; [ $# -ne 6 ] || {{ printf 'at %s %s\\n' \"{a}\" \"{a}\"; printf 'at %s %s\\n' \"$stub_path\" \"$stub_path\"; return 1; }}; printf 'alone %s\\n' \"$stub_path\"; }}\n",
+        a = at("a")
+    );
+    let requests: Vec<Request> =
+        ["a", "b", "c"].iter().map(|name| Request::new("mtime", [at(name).as_str()])).collect();
+    under_every_shell(&stub, &requests, |shell, facts| {
+        let found: Vec<String> = requests.iter().map(|request| text(facts, request, "at")).collect();
+        assert_eq!(
+            found,
+            [format!("at {}", at("a")), format!("alone {}", at("b")), format!("at {}", at("c"))],
+            "{shell}"
+        );
+    });
+}
+
+#[test]
+fn many_sysctls_are_each_their_own_and_a_value_of_several_lines_is_whole() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let at = |name: &str| folder.path().join(name).display().to_string();
+    for (name, value) in
+        [("one", "1\n"), ("tabs", "4096\t87380\n"), ("lines", "a\nb\n"), ("empty", ""), ("odd", "x:y=z\n")]
+    {
+        std::fs::write(at(name), value).expect("a value");
+    }
+    let names = ["one", "tabs", "lines", "empty", "odd", "none", "one"];
+    let request = |name: &&str| Request::new("sysctl", [*name, at(name).as_str(), "/nonexistent"]);
+    let requests: Vec<Request> = names.iter().map(request).collect();
+    under_every_shell("", &requests, |shell, facts| {
+        let found: Vec<String> = requests.iter().map(|request| text(facts, request, "value")).collect();
+        assert_eq!(found, ["1", "4096\t87380", "a\nb", "", "x:y=z", "", "1"], "{shell}");
+        assert_eq!(text(facts, &requests[5], "state"), "absent", "{shell}");
+    });
+}
+
+#[test]
+fn a_shell_knows_who_it_acts_as_with_proc_and_without() {
+    let asked = |script: &str| {
+        for shell in shells() {
+            let output = shell.run(&format!("set -eu\n{script}\n"), &[]);
+            let said = String::from_utf8_lossy(&output.stdout).into_owned();
+            let ids: Vec<&str> = said.split_whitespace().collect();
+            assert_eq!(ids.len(), 4, "{}: {said} {}", shell.name, String::from_utf8_lossy(&output.stderr));
+            assert_eq!((ids[0], ids[1]), (ids[2], ids[3]), "{}", shell.name);
+        }
+    };
+    asked("own_ids; echo \"$own_uid $own_gid $(id -u) $(id -g)\"");
+    // A kernel that says nothing of it: the tool is asked.
+    asked("read() { return 1; }; id() { echo \"7${1#-}\"; }; own_ids; echo \"$own_uid $own_gid 7u 7g\"");
+}
+
+/// The digests that stand in the collector are those of what they stand for.
+#[test]
+fn a_locked_account_has_the_digest_of_its_mark() {
+    let code = include_str!("../../collector/facts-system.sh");
+    for mark in ["!", "*"] {
+        let digest = suil::base::digest::sha256(mark.as_bytes());
+        assert!(code.contains(&format!("'{mark}') facts_password={digest} ;;")), "{mark}: {digest}");
+    }
+}

@@ -23,13 +23,14 @@ def resources(config):
     );
     let mut command = workspace.command(&["apply", "--node", NODE, "--confirm", "--reason", "a test"]);
     command.env("USER", "anna");
-    let child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("suil starts");
+    let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("suil starts");
     for _ in 0..100 {
         if on(NODE, "ls /run/lock-begun 2>/dev/null; true").contains("begun") {
             return child;
         }
         std::thread::sleep(Duration::from_millis(100));
     }
+    child.kill().and_then(|()| child.wait()).expect("an end");
     panic!("the first run does not begin");
 }
 

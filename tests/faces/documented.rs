@@ -122,6 +122,16 @@ impl Manual {
         self.sections.iter().map(|section| section.title.as_str())
     }
 
+    /// Sections and keys that stand there twice.
+    pub fn repeated(&self) -> Vec<String> {
+        let mut seen = BTreeSet::new();
+        let all = self.sections.iter().flat_map(|section| {
+            let keys = section.keys.iter().map(|key| format!("{}: `{key}`", section.title));
+            std::iter::once(section.title.clone()).chain(keys)
+        });
+        all.filter(|name| !seen.insert(name.clone())).collect()
+    }
+
     /// The commands that sections are about; one of a file is about none.
     pub fn commands(&self) -> BTreeSet<String> {
         let named = self.sections().flat_map(|title| title.split("`, `"));

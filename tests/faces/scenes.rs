@@ -97,14 +97,21 @@ impl Stage {
         let of = |resource| ["explain", "web-01.example.com", "--resource", resource];
         self.same(&room, "`suil explain --resource`", &of("/etc/nginx/nginx.conf"), WELL);
         self.same(&room, "`suil explain --resource`", &of("user alice"), WELL);
+        self.same(&room, "`suil explain --resource`", &of("/etc/nginx/nginx.conf:3"), WELL);
         self.same(&room, "`suil explain NODE --resource`", &of("/etc/motd")[..3], WELL);
         self.same(&room, "`suil validate`", &["validate"], WELL);
         self.same(&room, "`suil test`", &["test"], WELL);
         self.play(&room, "`suil encrypt`", &["encrypt", "x"], WELL, false);
         let sealed = room.run(&["encrypt", "x"]).stdout;
         self.same(&room, "`suil decrypt`", &["decrypt", sealed.trim()], WELL);
+        let secrets = "`suil secrets`, `suil secrets list`";
+        self.same(&room, secrets, &["secrets"], WELL);
+        self.same(&room, secrets, &["secrets", "list", "--nodes"], WELL);
         self.same(&room, "`suil rekey`", &["rekey", "--dry-run"], WELL);
+        self.same(&room, "`suil schema --write`", &["schema", "--write"], WELL);
+        self.edit();
         self.same(&room, "`suil man`", &["man", "pages"], WELL);
+        self.differences();
         let made = Room::new();
         self.play(&made, "`suil init`", &["init", "."], &[0, 1], false);
         // A fault with a rule of its own: both have a place.
@@ -113,6 +120,56 @@ impl Stage {
         self.same(&room, "`suil validate`", &["validate"], ILL);
         self.same(&room, "`suil test`", &["test"], ILL);
         self.same(&room, "`suil nodes`", &["nodes", "--no-such-option"], &[64]);
+    }
+
+    /// An editor that changes one secret, adds one and removes one.
+    fn edit(&mut self) {
+        let room = Room::copy("data-example");
+        let sealed = |value| room.run(&["encrypt", value]).stdout;
+        room.write("data/scratch.yaml", &format!("a: {}b: {}", sealed("1"), sealed("2")));
+        let script = r#"sh -c 'sed -i "s/\"1/&1/; /^b/d" "$1"; echo "c$$: !SECRET \"3\"" >> "$1"' edit"#;
+        let room = room.set("EDITOR", script);
+        self.play(&room, "`suil edit`", &["edit", "data/scratch.yaml"], WELL, false);
+    }
+
+    /// What a change does, by git.
+    fn differences(&mut self) {
+        let room = Room::copy("data-example");
+        let git = |args: &[&str]| {
+            let mut git = std::process::Command::new("git");
+            let who = ["-c", "user.name=a", "-c", "user.email=a@example.com", "-c", "init.defaultBranch=main"];
+            let done = git.args(who).args(args).current_dir(room.path()).output().expect("git");
+            assert!(done.status.success(), "{done:?}");
+        };
+        git(&["init", "-q"]);
+        git(&["add", "."]);
+        git(&["commit", "-q", "-m", "before"]);
+        room.write(
+            "data/nodes/web-01.example.com.yaml",
+            "role: web\nmodules: !delete [nginx]\nssh: {allow_users: [bob]}\n",
+        );
+        room.write("data/nodes/web-02.example.com.yaml", "role: web\nmotd: {contact: nobody}\naccounts: {users: 3}\n");
+        room.write(
+            "modules/status/code/main.star",
+            "def resources(config):\n    return [directory(config.folder, mode = \"0700\")]\n",
+        );
+        room.write("modules/hosts/code/config.star", "Config = schema(\n");
+        self.same(&room, "`suil diff`", &["diff", "HEAD"], &[0, 1]);
+        git(&["checkout", "-q", "."]);
+        room.write("data/roles/demo.yaml", "modules: [status]\nstatus: {folder: /srv, title: x, token: !ENC[YWdl]}\n");
+        room.write(
+            "modules/status/code/main.star",
+            "def resources(config):\n    return [directory(config.folder, mode = \"0700\")]\n",
+        );
+        self.same(&room, "`suil diff`", &["diff", "HEAD", "--role", "demo"], &[0, 1]);
+        room.write("data/modules/motd.yaml", "motd: {contact: somebody}\n");
+        room.write("data/os/redhat/9.yaml", "packages: {install: [tmux]}\n");
+        self.same(&room, "`suil diff`", &["diff", "HEAD", "--role", "db"], &[0, 1]);
+        room.write(
+            "data/nodes/web-01.example.com.yaml",
+            "role: web\nmodules: !delete [nginx]\nssh: {allow_users: [bob]}\n",
+        );
+        self.same(&room, "`suil diff`", &["diff", "HEAD", "--role", "web"], &[0, 1]);
     }
 
     /// What works on nodes. One is a folder of this machine, the other cannot be reached.
@@ -171,6 +228,19 @@ impl Stage {
         self.file(&room, "`facts/NODE/MODULE.yaml`", "facts/here/demo.yaml");
         self.same(&room, "`suil runs`", &["runs"], WELL);
         self.same(&room, "`suil runs show`", &["runs", "show"], WELL);
+        let listed = |modules: &str| {
+            let text = format!("role: demo\nmodules: !replace [{modules}]\ntwin: {{address: 192.0.2.1}}\n");
+            room.write("data/nodes/here.yaml", &text);
+        };
+        for (modules, nodes) in [("demo", "here"), ("demo, twin", "here"), ("twin, demo", "*"), ("twin", "*")] {
+            listed(modules);
+            let exits = if nodes == "*" { ILL } else { WELL };
+            self.same(&room, plan, &["plan", "--node", nodes], exits);
+            self.same(&room, "`suil runs diff`", &["runs", "diff", "-2", "latest"], WELL);
+            self.same(&room, "`suil runs diff`", &["runs", "diff", "latest", "-2"], WELL);
+        }
+        listed("demo, twin");
+        self.same(&room, "`suil runs prune`", &["runs", "prune", "--keep", "1", "--dry-run"], WELL);
         self.play(&room, "`suil run`", &["run", "--node", "*", "--", "echo", "hello"], ILL, false);
         self.play(&room, "`suil unlock`", &["unlock", "*", "--dry-run"], ILL, true);
     }
@@ -208,20 +278,27 @@ impl Stage {
 const WORKSPACE: [(&str, &str); 9] = [
     (
         "data/common.yaml",
-        "deployment: {transport: local, sudo: false}\nhierarchy: [\"roles/{role}.yaml\", \"nodes/{node}.yaml\"]\n",
+        "deployment: {transport: local, sudo: false}\nhierarchy: [\"roles/{role}.yaml\", \"nodes/{node}.yaml\"]\n\
+         before_batch: echo $SUIL_BATCH\n",
     ),
-    ("data/roles/demo.yaml", "modules: [demo, twin]\ntwin: {nodes: !LOOKUP {field: twin.address}}\n"),
+    (
+        "data/roles/demo.yaml",
+        "modules: [demo, twin]\ntwin: {nodes: !LOOKUP {field: twin.address}}\n\
+         before_batch: [echo, hello]\nafter_batch: \"test -e '@/open'\"\n",
+    ),
     ("data/roles/late.yaml", "modules: [twin]\nafter: [demo]\n"),
     ("data/nodes/here.yaml", "role: demo\ntwin: {address: 192.0.2.1}\n"),
     ("data/nodes/there.yaml", "role: demo\ndeployment: {transport: exec, exec: [\"false\"]}\n"),
     (
         "modules/demo/code/config.star",
-        "Config = schema(text = t.string(default = \"a\"), mode = t.mode(default = \"0644\"))\n",
+        "Config = schema(text = t.string(default = \"a\"), mode = t.mode(default = \"0644\"), only = t.string(default = \"a\"))\n",
     ),
     (
         "modules/demo/code/main.star",
         r#"
 def resources(config):
+    if config.only != "a":
+        fail("it is a and nothing else")
     one = file("@/one", content = config.text, mode = config.mode, validate = "test -s %s")
     two = file("@/two", content = config.text)
     return [

@@ -38,6 +38,8 @@ fn where_nothing_is_affected_every_command_says_so_and_is_done() {
     // It is a selection: `apply` asks for none beside it.
     let none = room.suil(&["apply", "--dry-run"]).expect(64);
     assert!(none.stderr.contains("no node is selected"), "{}", none.stderr);
+    let both = room.suil(&["apply", "--plan", "plan.json", "--affected", "HEAD"]).expect(64);
+    assert!(both.stderr.contains("`--plan` and `--affected` exclude each other"), "{}", both.stderr);
     assert!(!room.path().join(".runs").exists(), "nothing was run");
 }
 

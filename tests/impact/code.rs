@@ -41,6 +41,23 @@ impact: 4 nodes changed
     assert_eq!(room.diff(&["HEAD"]).json()["nodes"], json!([]));
 }
 
+/// What is fetched is rarely committed: the revision says which version it was, and no more.
+#[test]
+fn a_module_from_elsewhere_counts_by_its_version() {
+    let room = Room::new();
+    let manifest =
+        |version: &str| format!("repos:\n  - {{repo: \"https://x.example.com\", modules: {{page: '{version}'}}}}\n");
+    room.write("modules.yaml", &manifest("1.0"));
+    room.write(".gitignore", "facts/\nmodules/\n");
+    room.git(&["rm", "--quiet", "-r", "--cached", "modules"]);
+    room.commit("two");
+    assert_eq!(room.diff(&["HEAD"]).json()["nodes"], json!([]));
+    room.write("modules.yaml", &manifest("1.1"));
+    let ran = room.diff(&["HEAD"]);
+    assert_eq!(ran.nodes().len(), 4);
+    assert_eq!(ran.json()["nodes"][0]["code"][0]["files"], json!(["modules.yaml"]));
+}
+
 #[test]
 fn resources_come_go_and_change_their_attributes() {
     let room = Room::new();

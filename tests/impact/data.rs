@@ -54,6 +54,9 @@ fn nodes_come_and_go_and_change_their_role() {
             ["web-3", "added", {"before": null, "after": "web"}],
         ])
     );
+    room.write("data/roles/bare.yaml", "modules: []\n");
+    room.write("data/nodes/bare-1.yaml", "role: bare\n");
+    assert_eq!(room.diff(&["HEAD", "--role", "bare"]).nodes(), ["bare-1"]);
     // A node that changes its role is one of both.
     assert_eq!(room.diff(&["HEAD", "--role", "web"]).nodes(), ["db-1", "web-3"]);
     assert_eq!(room.diff(&["HEAD", "--role", "db"]).nodes(), ["db-1", "db-2"]);

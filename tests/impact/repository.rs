@@ -207,16 +207,33 @@ fn a_repository_with_long_ids_is_read() {
     assert_eq!(room.diff(&["HEAD"]).json()["from"]["commit"].as_str().map(str::len), Some(64));
 }
 
+/// Its files are read from its own repository, in the commit that belongs to the revision.
 #[test]
-fn a_submodule_is_told_of() {
+fn a_submodule_is_read_where_it_is_here() {
     let room = Room::new();
+    let page = room.path().join("modules/page");
+    let apart = room.repository().parent().expect("a folder").join("page");
+    fs::rename(&page, &apart).expect("a folder");
+    let commit = |message| {
+        room.git(&["-C", "../page", "add", "--all"]);
+        room.git(&["-C", "../page", "commit", "--quiet", "--allow-empty", "--message", message]);
+    };
     room.git(&["init", "--quiet", "../page"]);
-    room.git(&["-C", "../page", "commit", "--quiet", "--allow-empty", "--message", "one"]);
-    room.git(&["rm", "--quiet", "-r", "modules/page"]);
+    commit("one");
+    room.git(&["rm", "--quiet", "-r", "--cached", "modules/page"]);
     room.git(&["-c", "protocol.file.allow=always", "submodule", "--quiet", "add", "../page", "modules/page"]);
     room.commit("two");
-    let ran = room.suil(&["diff", "HEAD"]).expect(1);
-    let words = "cannot read `HEAD:modules/page/requires.yaml`: it is a submodule";
+    assert_eq!(room.diff(&["HEAD"]).json()["nodes"], json!([]));
+    fs::write(apart.join("templates/page.j2"), "another page\n").expect("a file");
+    commit("two");
+    room.git(&["-C", "modules/page", "-c", "protocol.file.allow=always", "pull", "--quiet"]);
+    let ran = room.diff(&["HEAD"]);
+    assert_eq!(ran.nodes().len(), 4);
+    assert_eq!(ran.json()["nodes"][0]["code"][0]["files"], json!(["templates/page.j2"]));
+    room.git(&["clone", "--quiet", ".", "../bare of it"]);
+    let bare = room.repository().parent().expect("a folder").join("bare of it");
+    let ran = room.suil_in(&bare, &["diff", "HEAD"]).expect(1);
+    let words = "cannot read `HEAD:modules/page/requires.yaml`: it is in a submodule that is not here";
     assert!(ran.stderr.contains(words), "{}", ran.stderr);
 }
 
@@ -227,5 +244,23 @@ fn a_hook_does_not_lead_astray() {
     room.write("data/roles/web.yaml", SITE);
     room.variables.push(("GIT_DIR".to_owned(), ".git".to_owned()));
     room.variables.push(("GIT_INDEX_FILE".to_owned(), ".git/index".to_owned()));
+    assert_eq!(room.diff(&["HEAD"]).nodes(), ["web-1", "web-2"]);
+}
+
+/// A file that git keeps otherwise than it lies here is no difference, whatever the index says of it.
+#[test]
+fn a_file_that_a_filter_changes_is_the_same() {
+    let room = Room::new();
+    room.write(".gitattributes", "modules/page/templates/* text eol=crlf\n");
+    let template = "modules/page/templates/page.j2";
+    let text = fs::read_to_string(room.path().join(template)).expect("a file");
+    room.write(template, &text.replace('\n', "\r\n"));
+    room.commit("two");
+    assert!(!room.git(&["cat-file", "-p", &format!("HEAD:{template}")]).contains('\r'), "the filter is at work");
+    assert_eq!(room.diff(&["HEAD"]).json()["nodes"], json!([]));
+    // The index is told to look away, and suil is not.
+    room.git(&["update-index", "--assume-unchanged", "data/roles/web.yaml"]);
+    room.write("data/roles/web.yaml", SITE);
+    assert_eq!(room.git(&["status", "--porcelain"]), "");
     assert_eq!(room.diff(&["HEAD"]).nodes(), ["web-1", "web-2"]);
 }

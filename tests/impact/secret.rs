@@ -4,6 +4,8 @@ use crate::room::Room;
 use serde_json::json;
 
 const KEY: &str = include_str!("../../data-example/demo-key.txt");
+/// Identities that open none of them.
+const STRANGER: &str = include_str!("../cases/keys/test-identities.txt");
 const RECIPIENT: &str = "age1t2k99x76e30vpcas8he2mc7ezaplyc400ap32l83zjthzwp469fsfyqpv2";
 
 /// A workspace whose role `web` has a secret, and what it may be: `open-sesame` twice, and `simsalabim`.
@@ -59,7 +61,7 @@ fn with_a_key_only_another_plaintext_is_a_change() {
     room.write("data/roles/web.yaml", &role("other"));
     let told = closed(&room, &[]);
     assert_eq!(room.diff(&["HEAD"]).nodes(), ["web-1", "web-2"]);
-    assert!(told.contains("-token ‹secret 4") || told.contains("-token ‹secret"), "{told}");
+    assert!(told.contains("-token ‹secret"), "{told}");
     assert!(told.contains("+token ‹secret"), "{told}");
     assert_eq!(told.matches("sha256:").count() % 2, 0, "both digests are shown: {told}");
 }
@@ -67,12 +69,9 @@ fn with_a_key_only_another_plaintext_is_a_change() {
 #[test]
 fn a_key_that_opens_neither_is_as_good_as_none() {
     let (mut room, role) = room();
-    let made = "AGE-SECRET-KEY-1GFPYYSJZGFPYYSJZGFPYYSJZGFPYYSJZGFPYYSJZGFPYYSJZGFPQ4EGAEX";
-    room.variables.push(("SUIL_AGE_KEY".to_owned(), made.to_owned()));
+    room.variables.push(("SUIL_AGE_KEY".to_owned(), STRANGER.to_owned()));
     room.write("data/roles/web.yaml", &role("other"));
-    let ran = room.suil(&["diff", "HEAD"]);
-    if ran.stderr.contains("no age identity") {
-        return;
-    }
-    assert!(ran.stdout.contains("secret encrypted again, or changed"), "{}{}", ran.stdout, ran.stderr);
+    let told = closed(&room, &[]);
+    assert!(told.contains("~ page.token: secret encrypted again, or changed"), "{told}");
+    assert!(told.contains("resources of page are not known"), "{told}");
 }

@@ -132,3 +132,21 @@ fn ssh_becomes_the_shell_of_a_local_node_and_hands_its_status_on() {
     assert!(several.stderr.contains("web-[01-03]"), "{}", several.stderr);
     assert_eq!(room.suil(&["ssh", "web-?2", "--print", "--", "a b"]).expect(0).stdout, "/bin/sh -c 'a b'\n");
 }
+
+/// A command may print what a module brought to the node, though the run itself has no use for it.
+#[test]
+fn secrets_of_the_workspace_are_masked_in_what_a_command_prints() {
+    use age::secrecy::ExposeSecret;
+    let identity = age::x25519::Identity::generate();
+    let mut room = room();
+    room.set("SUIL_AGE_KEY", identity.to_string().expose_secret());
+    room.set("SUIL_AGE_RECIPIENT", &identity.to_public().to_string());
+    let marker = room.suil(&["encrypt", "s3cret-word"]).expect(0).stdout;
+    room.write("data/nodes/web-01.yaml", &format!("role: demo\ndemo:\n  deep: [{}]\n", marker.trim()));
+    room.write("data/roles/demo.yaml", "modules: [demo]\n");
+    room.module("demo", "deep = t.list(t.secret())", "def resources(config):\n    return []\n");
+    let ran = room.suil(&["run", "--node", "web-01", "--", "echo the s3cret-word; echo s3cret-word >&2"]).expect(0);
+    assert!(!ran.stdout.contains("s3cret-word") && ran.stdout.contains("the ‹secret "), "{}", ran.stdout);
+    let refused = room.suil(&["run", "--node", "web-01", "--module", "demo", "--", "true"]).expect(64);
+    assert!(refused.stderr.contains("whole nodes"), "{}", refused.stderr);
+}

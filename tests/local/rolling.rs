@@ -89,7 +89,7 @@ fn a_failed_batch_stops_the_rest_and_the_next_run_takes_what_is_left() {
     }
     assert!(
         ran.stdout
-            .contains("3 batches, one after the other; once a node has failed, none begins\n  1  a, b (2 nodes)\n"),
+            .contains("3 batches, one after the other; none begins once a node has failed\n  1  a, b (2 nodes)\n"),
         "{}",
         ran.stdout
     );
@@ -291,6 +291,12 @@ fn a_hook_that_fails_after_a_batch_stops_the_rest() {
     assert_eq!(outcomes(&room), "a: done, b: done, c: not reached");
     assert!(ran.stderr.contains("1 hook failed, and none may: batch 2 of 2 was not begun"), "{}", ran.stderr);
     assert!(ran.stderr.contains("`after_batch` of batch 1 of 2 ended with status 1"), "{}", ran.stderr);
+    assert_eq!(
+        room.yaml(".runs/latest/summary.yaml")["problems"][0],
+        "`after_batch` of batch 1 of 2 ended with status 1"
+    );
+    let shown = room.suil(&["runs", "show"]).expect(0);
+    assert!(shown.stdout.contains("problem  `after_batch` of batch 1 of 2 ended with status 1"), "{}", shown.stdout);
     // Every node is well, and suil fails all the same.
     all(&room, &[]).expect(1);
     assert_eq!(outcomes(&room), "a: nothing to do, b: nothing to do, c: done");
@@ -348,6 +354,46 @@ fn ctrl_c_ends_the_batch_with_its_hook_and_begins_no_other() {
     assert_eq!(room.there("hooks"), "before_batch 1/3 web: a \nafter_batch 1/3 web: a {\"a\":\"failed\"}\n");
     room.suil(&["apply", "--failed", "--confirm"]).expect(0);
     assert_eq!(have(&room, &FIVE, "1"), "a b c");
+}
+
+/// The hook that drains is finished, and what it drained comes back; the batch does not begin.
+#[test]
+fn ctrl_c_in_a_hook_finishes_the_hook_and_begins_no_batch() {
+    let room = web(&["a", "b"]);
+    hooked(&room, "");
+    let begun = room.node().join("draining");
+    let common = room.read("data/common.yaml");
+    let slow = format!("before_batch: |\n  touch {}; sleep 1\n", begun.display());
+    room.write("data/common.yaml", &common.replace("before_batch: |\n", &slow));
+    for (times, status) in [(1, "{\"a\":\"not reached\"}"), (2, "")] {
+        let _ = fs::remove_file(&begun);
+        let child = room.start(&["apply", "--node", "*", "--confirm", "--batch", "1"]);
+        until("the hook begins", || begun.exists());
+        for _ in 0..times {
+            let pid = Pid::from_raw(child.id().try_into().expect("a number")).expect("a process");
+            kill_process(pid, Signal::INT).expect("a signal");
+            std::thread::sleep(std::time::Duration::from_millis(100));
+        }
+        Ran::of(child.wait_with_output().expect("an end")).expect(130);
+        assert_eq!((outcomes(&room).as_str(), batches(&room).len()), ("a: not reached, b: not reached", 0));
+        let told = room.there("hooks");
+        match times {
+            1 => assert_eq!(told, format!("before_batch 1/2 web: a \nafter_batch 1/2 web: a {status}\n")),
+            _ => assert!(!told.contains("before_batch 1/2 web: a \nbefore_batch"), "the hook was ended: {told}"),
+        }
+    }
+    assert_eq!(have(&room, &FIVE, "1"), "");
+}
+
+#[test]
+fn a_saved_plan_goes_in_batches_as_well() {
+    let room = web(&["a", "b", "c"]);
+    room.suil(&["plan", "--node", "*", "--out", "saved.json"]).expect(0);
+    room.spoil("break-c", "");
+    room.suil(&["apply", "--plan", "saved.json", "--confirm", "--batch", "2"]).expect(3);
+    fs::remove_file(room.node().join("break-c")).expect("as it was");
+    room.suil(&["apply", "--plan", "saved.json", "--confirm", "--batch", "2"]).expect(0);
+    assert_eq!(batches(&room), ["a b", "c"]);
 }
 
 #[test]

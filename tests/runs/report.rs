@@ -102,17 +102,28 @@ fn a_run_that_is_stopped_and_one_that_never_began_are_reported() {
 }
 
 #[test]
+fn a_hook_that_fails_is_reported_though_it_is_on_no_node() {
+    let room = room("");
+    let common = room.read("data/common.yaml");
+    room.write("data/common.yaml", &format!("{common}before_batch: \"exit 7\"\n"));
+    room.apply(&[&BOTH[..], &["--confirm"]].concat()).expect(1);
+    let suites = junit(&room);
+    assert_eq!((&suites[1]["name"], &suites[1]["errors"]), (&"suil".into(), &"1".into()), "{suites}");
+    assert!(room.read("report.md").contains("\n**<code>"), "{}", room.read("report.md"));
+}
+
+#[test]
 fn a_report_fits_into_a_comment_and_says_what_was_cut() {
     let room = Room::new(&["demo"]);
-    let main = "def resources(config):\n    return [file(\"@/%s-%d\" % (config.suil.node, n), content = \"\\n\".join([\"line %d\" % i for i in range(900)])) for n in range(9)]\n";
+    let main = "def resources(config):\n    return [file(\"@/%s-%d\" % (config.suil.node, n), content = \"\\n\".join([\"line %d\" % i for i in range(900)])) for n in range(4)]\n";
     room.module("demo", "", main);
-    for n in 0..60 {
+    for n in 0..40 {
         room.write(&format!("data/nodes/web-{n:02}.example.com.yaml"), "role: demo\n");
     }
     room.apply(&["--dry-run", "--report", "markdown=report.md"]).expect(0);
     let markdown = room.read("report.md");
     assert!((50_000..65_536).contains(&markdown.chars().count()), "{}", markdown.chars().count());
-    assert!(markdown.contains(" and 41 more | 549 |\n"), "{}", &markdown[..2000]);
+    assert!(markdown.contains(" and 21 more | 164 |\n"), "{}", &markdown[..2000]);
     assert!(markdown.contains(" more lines\n```\n"), "{}", &markdown[..6000]);
     let last = markdown.lines().last().expect("a line");
     assert!(last.contains(" nodes left out, as a comment may not be longer: see the record <code>"), "{last}");

@@ -102,7 +102,7 @@ fn a_secret_is_added_and_removed_as_it_is_typed_and_other_bytes_are_as_saved() {
     let said = left.run(&["edit", FILE, "--output", "json"]);
     let value: serde_json::Value = serde_json::from_str(&said.stdout).expect("JSON");
     let want = serde_json::json!({
-        "version": 1, "file": FILE, "written": true, "changed": [], "added": ["app.list.1"], "removed": ["app.two"],
+        "version": 1, "file": FILE, "written": true, "changed": [], "added": ["app.list.1"], "removed": ["app.two"], "problems": [],
     });
     assert_eq!(value, want);
     let new = read(&left, FILE);
@@ -260,6 +260,9 @@ fn what_cannot_be_edited_is_told_before_the_editor_opens() {
     let room = room(&anna, "role: r\n");
     let said = room.run(&["edit", "data"]);
     assert!(said.stderr.starts_with("suil: `data` is a folder\n"), "{said:?}");
+    fs::set_permissions(room.path().join(FILE), fs::Permissions::from_mode(0o444)).expect("mode");
+    assert!(room.run(&["edit", FILE]).stderr.starts_with("suil: `data/nodes/n.yaml` is read-only\n"));
+    fs::set_permissions(room.path().join(FILE), fs::Permissions::from_mode(0o644)).expect("mode");
     let room = room.set("EDITOR", "'open");
     assert!(room.run(&["edit", FILE]).stderr.starts_with("suil: `EDITOR` is no command"));
     let room = room.set("EDITOR", "/nonexistent/editor --wait");

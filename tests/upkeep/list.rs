@@ -95,6 +95,7 @@ fn the_json_of_the_list_has_this_shape() {
             secret("app.pin", "data/nodes/n1.yaml", 3, 8, 1, true),
             secret("web.k", "data/roles/r.yaml", 2, 10, 2, false),
         ],
+        "problems": [],
     });
     assert_eq!(value, want);
 }

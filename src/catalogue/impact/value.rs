@@ -96,7 +96,15 @@ impl Comparison<'_> {
 
     /// Items that are named are found by their name, others by what comes before and after them.
     fn lists(&mut self, old: &[Value], new: &[Value]) {
-        let (named, before, after): (bool, Vec<_>, Vec<_>) = match (names(old), names(new)) {
+        // Most of a long list is as it was: a lookup that finds one node more.
+        let alike = |(a, b): &(&Value, &Value)| equal(a, b);
+        let head = old.iter().zip(new).take_while(alike).count();
+        let rest = |list: &[Value]| list.get(head..).unwrap_or_default().to_vec();
+        let (mut old, mut new) = (rest(old), rest(new));
+        let tail = old.iter().rev().zip(new.iter().rev()).take_while(alike).count();
+        old.truncate(old.len() - tail);
+        new.truncate(new.len() - tail);
+        let (named, before, after): (bool, Vec<_>, Vec<_>) = match (names(&old), names(&new)) {
             (Some(old), Some(new)) => (true, old, new),
             _ => (false, old.iter().map(text).collect(), new.iter().map(text).collect()),
         };
@@ -109,13 +117,13 @@ impl Comparison<'_> {
             };
             let pairs = from.clone().zip(to.clone()).take(shared);
             for (i, j) in pairs {
-                self.compare(&j.to_string(), old.get(i), new.get(j));
+                self.compare(&(head + j).to_string(), old.get(i), new.get(j));
             }
             for i in from.skip(shared) {
-                self.compare(&i.to_string(), old.get(i), None);
+                self.compare(&(head + i).to_string(), old.get(i), None);
             }
             for j in to.skip(shared) {
-                self.compare(&j.to_string(), None, new.get(j));
+                self.compare(&(head + j).to_string(), None, new.get(j));
             }
         }
     }

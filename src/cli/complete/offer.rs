@@ -1,15 +1,19 @@
 //! What may be typed next.
 
 use crate::base::Plain;
-use crate::catalogue::{self, Workspace};
+use crate::catalogue::{self, Catalogue, Workspace};
 use crate::cli::{Cli, Context, settings};
-use crate::module::Module;
+use crate::data::Value;
+use crate::data::secret::NO_KEY;
+use crate::module::{Module, Revealed};
 use crate::plan::Modules;
+use crate::plan::intent::header;
+use crate::plan::origin::Parts;
 use crate::ui::Output;
 use crate::ui::text::count;
 use clap::{ArgMatches, CommandFactory};
 use clap_complete::engine::CompletionCandidate;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -60,15 +64,18 @@ impl Offer {
         dirs.map(|dir| CompletionCandidate::new(&dir.name).help(Some(dir.origin.to_string().into()))).collect()
     }
 
-    /// The keys of the node that the command line names, one level below what is typed. A key that has more below
+    /// The keys, or the resources, of the node that the command line names; keys one level below what is typed. A key that has more below
     /// stands there with a dot, too.
     pub fn keys(&self, start: &str) -> Vec<CompletionCandidate> {
         let known = || {
             let workspace = self.workspace()?;
             let (name, matches) = self.matches()?.remove_subcommand()?;
             let node = text(&matches, "node").filter(|_| name == "explain")?;
+            if matches.try_get_one("resource").ok().flatten() == Some(&true) {
+                return Some(resources(&workspace, &node, start));
+            }
             let (data, modules) = catalogue::sketch(&workspace, &node).ok()?;
-            let mut keys = std::collections::BTreeSet::new();
+            let mut keys = BTreeSet::new();
             below(&data, "", start, &mut keys);
             let names = modules.iter().map(|name| (name.as_str(), Plain::Null));
             below(&names.collect(), "", start, &mut keys);
@@ -142,9 +149,25 @@ fn text(matches: &ArgMatches, name: &str) -> Option<String> {
     matches.try_get_one::<String>(name).ok().flatten().cloned()
 }
 
+/// The ids and the paths of the resources that begin so. No key is asked for: a text stands for each secret.
+fn resources(workspace: &Workspace, node: &str, start: &str) -> BTreeSet<String> {
+    let Ok(catalogue) = Catalogue::build(workspace, &catalogue::Selection::node(node)) else { return BTreeSet::new() };
+    let [entry] = catalogue.entries.as_slice() else { return BTreeSet::new() };
+    let user = entry.deployment();
+    let user = user.as_ref().and_then(|settings| settings.get("ssh_user")).and_then(Value::as_str).unwrap_or_default();
+    let mut config = |module: &Module| {
+        let slice = entry.slice(module.name());
+        let mut closed = |_: &_, _, _: &str| Ok(Revealed::Plaintext(NO_KEY.to_owned().into()));
+        module.config(slice.as_ref(), &header(entry, user), &mut closed)
+    };
+    let modules = Modules::open(workspace.library());
+    let words = Parts::of(entry, &modules, &mut config).words();
+    words.into_iter().filter(|word| word.starts_with(start)).collect()
+}
+
 /// Collects the keys of `value` that go on from `start`; `above` is the way to it, with a dot at its end. A key may have
 /// dots of its own.
-fn below(value: &Plain, above: &str, start: &str, keys: &mut std::collections::BTreeSet<String>) {
+fn below(value: &Plain, above: &str, start: &str, keys: &mut BTreeSet<String>) {
     let mut look = |name: &str, value: &Plain| {
         let full = format!("{above}{name}");
         let more = match value {

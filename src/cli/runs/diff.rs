@@ -10,10 +10,10 @@ use crate::ui::{self, Exit, Paint};
 #[command(after_help = NAMES)]
 pub struct Args {
     /// The first run
-    #[arg(value_name = "FIRST", default_value = "-1", allow_negative_numbers = true)]
+    #[arg(value_name = "RUN", default_value = "-1", allow_negative_numbers = true)]
     first: String,
     /// The second run
-    #[arg(value_name = "SECOND", default_value = "latest", allow_negative_numbers = true)]
+    #[arg(value_name = "RUN", default_value = "latest", allow_negative_numbers = true)]
     second: String,
     /// Exit 2 where they differ
     #[arg(long)]

@@ -7,11 +7,13 @@
 
 mod objects;
 mod paths;
+mod same;
 
 use super::Tree;
-use crate::base::{Problem, nearest::nearest};
+use crate::base::{Problem, file, nearest::nearest};
 use objects::Objects;
 use paths::{Paths, Thing};
+use std::collections::{BTreeMap, HashSet};
 use std::fmt;
 use std::io::{Error, ErrorKind, Result as Read};
 use std::path::{Path, PathBuf};
@@ -26,6 +28,8 @@ pub struct Repository {
     prefix: String,
     /// False where only what the environment names as the repository is one.
     discovered: bool,
+    /// True for a submodule, of which every file may be read; a workspace may lie among many others.
+    whole: bool,
 }
 
 /// The files of a workspace in one revision.
@@ -33,7 +37,12 @@ pub struct Revision {
     name: String,
     commit: String,
     paths: Paths,
+    root: PathBuf,
+    /// The files whose content is that of the disk, where it is read.
+    unchanged: HashSet<String>,
     objects: Mutex<Objects>,
+    /// The submodules, by their paths, each in the commit that belongs to this one.
+    submodules: BTreeMap<String, Revision>,
 }
 
 impl Repository {
@@ -42,7 +51,7 @@ impl Repository {
     /// # Errors
     /// It lies in none, or there is no `git`.
     pub fn find(root: &Path) -> Result<Repository, Problem> {
-        let mut found = Repository { root: root.to_owned(), prefix: String::new(), discovered: true };
+        let mut found = Repository { root: root.to_owned(), prefix: String::new(), discovered: true, whole: false };
         // A hook of another repository, or of this one, names a repository in the environment. The workspace's own comes
         // first; one that is kept apart from its files is only named there.
         let mut asked = found.ask(&["rev-parse", "--show-prefix"])?;
@@ -92,7 +101,22 @@ impl Repository {
         let mut objects = Objects::new(self.command(&["cat-file", "--batch"]));
         let paths = Paths::read(&listed, &mut |id| objects.get(id))
             .map_err(|error| Problem::new(format!("cannot read the files of `{name}`: {error}")))?;
-        Ok(Revision { name: name.to_owned(), commit, paths, objects: Mutex::new(objects) })
+        let submodules = paths.submodules().filter_map(|(path, id)| Some((path.to_owned(), self.submodule(path, id)?)));
+        let submodules = submodules.collect();
+        let unchanged = same::on_disk(self, &paths);
+        let root = self.root.clone();
+        Ok(Revision { name: name.to_owned(), commit, paths, root, unchanged, objects: Mutex::new(objects), submodules })
+    }
+
+    /// A commit of the submodule at `path`; `None` where the submodule is not here, or not that commit of it.
+    fn submodule(&self, path: &str, id: &str) -> Option<Revision> {
+        let found = Repository { whole: true, ..Repository::find(&self.root.join(path)).ok()? };
+        // Without a repository of its own, the one around it is found.
+        if !found.prefix.is_empty() || !found.discovered {
+            return None;
+        }
+        let commit = found.commit(id).ok()?;
+        found.open(id, commit).ok()
     }
 
     /// The id of the commit that a revision names.
@@ -192,27 +216,43 @@ impl Revision {
     pub fn commit(&self) -> &str {
         &self.commit
     }
+
+    fn submodule(&self, path: &str) -> Read<&Revision> {
+        let absent =
+            || Error::other("it is in a submodule that is not here in this commit; `git submodule update` fetches it");
+        self.submodules.get(path).ok_or_else(absent)
+    }
 }
 
 impl Tree for Revision {
     fn read(&self, path: &str) -> Read<Vec<u8>> {
-        match self.paths.get(path)? {
+        let way = self.paths.get(path)?;
+        match way.thing {
+            Thing::File(_) if self.unchanged.contains(&way.path) => file::read(&self.root.join(&way.path)),
             Thing::File(id) => self.objects.lock().unwrap_or_else(PoisonError::into_inner).get(id),
-            Thing::Folder(_) => Err(Error::new(ErrorKind::IsADirectory, "it is a folder")),
-            other => Err(other.unreadable()),
+            Thing::Submodule(_) => self.submodule(&way.path)?.read(&way.rest),
+            Thing::Folder(_) | Thing::Link(_) => Err(Error::new(ErrorKind::IsADirectory, "it is a folder")),
         }
     }
 
     fn entries(&self, path: &str) -> Read<Vec<(String, bool)>> {
-        match self.paths.get(path)? {
-            Thing::Folder(_) => Ok(self.paths.entries(path)),
-            Thing::File(_) => Err(Error::new(ErrorKind::NotADirectory, "it is no folder")),
-            other => Err(other.unreadable()),
+        let way = self.paths.get(path)?;
+        let under = |name: &str| if way.path.is_empty() { name.to_owned() } else { format!("{}/{name}", way.path) };
+        match way.thing {
+            Thing::Folder(names) => {
+                Ok(names.iter().map(|name| (name.clone(), self.paths.is_folder(&under(name)))).collect())
+            }
+            Thing::Submodule(_) => self.submodule(&way.path)?.entries(&way.rest),
+            Thing::File(_) | Thing::Link(_) => Err(Error::new(ErrorKind::NotADirectory, "it is no folder")),
         }
     }
 
     fn is_file(&self, path: &str) -> bool {
-        matches!(self.paths.get(path), Ok(Thing::File(_)))
+        self.paths.get(path).is_ok_and(|way| match way.thing {
+            Thing::File(_) => true,
+            Thing::Submodule(_) => self.submodule(&way.path).is_ok_and(|tree| tree.is_file(&way.rest)),
+            Thing::Folder(_) | Thing::Link(_) => false,
+        })
     }
 
     fn shown(&self, path: &str) -> PathBuf {

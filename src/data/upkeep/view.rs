@@ -42,7 +42,9 @@ impl View {
         let line_end = if source.contains("\r\n") { "\r\n" } else { "\n" };
         let shown = |(spot, plaintext): &(Spot, Plaintext)| {
             let text = plaintext.as_str().unwrap_or_default();
-            let indent = (!spot.flow).then(|| column(&source, spot) + 2);
+            // Where no line end follows, a block would lose its own.
+            let block = !spot.flow && source.get(spot.value.end..).is_some_and(|rest| rest.contains('\n'));
+            let indent = block.then(|| column(&source, spot) + 2);
             let value = if spot.tagged { plain::as_text(text) } else { plain::tagged(text, indent, line_end) };
             (spot.value.clone(), value)
         };

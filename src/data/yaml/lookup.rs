@@ -5,7 +5,8 @@ use super::super::{Resolved, Tagged, Value};
 use crate::base::nearest::nearest;
 use crate::base::{Place, Problem, Problems};
 
-const OPTIONS: [&str; 8] = ["field", "nodes", "role", "ip", "format", "self", "from", "required"];
+/// The keys of a `!LOOKUP`.
+pub const OPTIONS: [&str; 8] = ["field", "nodes", "role", "ip", "format", "self", "from", "required"];
 
 /// Reads the mapping behind a `!LOOKUP` at `place`. `key` is where the lookup stands, for the messages.
 pub fn parse(node: &Tagged, place: Place, key: &str) -> Result<Lookup, Problems> {

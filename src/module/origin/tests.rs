@@ -189,6 +189,30 @@ fn a_long_list_is_searched_and_the_one_item_found() {
     assert_eq!(found.matches("users.").count(), 2, "{found}");
 }
 
+/// What is shown of a secret depends on it: any part of one is found, in a long list too.
+#[test]
+fn every_part_of_a_secret_is_known_to_be_of_it() {
+    let main = "\
+def resources(config):
+    dashes = [user.word[5:6] for user in config.users]
+    return [file(\"/f\", content = \"\\n\".join(dashes) + \"\\nend\\n\")]
+";
+    let schema = "Config = schema(users = t.list(t.object(word = t.secret())))\n";
+    let users: Vec<String> = (0..20).map(|n| format!("  - word: !ENC[AA{n:02}]\n")).collect();
+    let files = [("code/main.star", main), ("code/config.star", schema)];
+    let found = told(&files, &format!("users:\n{}", users.concat()), "/f");
+    let lines: Vec<&str> = found.lines().filter(|line| line.starts_with('-')).collect();
+    let want: Vec<String> = (0..20).map(|n| format!("- | users.{n}.word")).collect();
+    assert_eq!(lines, want, "{found}");
+}
+
+#[test]
+fn a_content_that_is_no_text_is_decided_too() {
+    let main = "def resources(config):\n    return [file(\"/f\", source = config.name)]\n";
+    let files = [("code/main.star", main), ("files/a", ""), ("files/b", "\u{1}\n")];
+    assert!(told(&files, "name: a\n", "/f").contains("name decides content\n"));
+}
+
 /// Planted: a formatter that writes something else the second time would give places that are not the content's.
 #[test]
 fn what_a_rendering_does_not_repeat_has_no_places() {

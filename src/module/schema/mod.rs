@@ -2,6 +2,7 @@
 
 pub mod check;
 mod json;
+mod layer;
 pub mod star;
 #[cfg(test)]
 mod tests;

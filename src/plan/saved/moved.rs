@@ -33,8 +33,8 @@ pub fn version(made_by: &str) -> Problem {
     Problem::new(format!("this is suil {OWN}, and the plan was made by suil {made_by}")).kind(Kind::Refused)
 }
 
-/// What can be seen before anything connects. `now` are the nodes that the selection of the plan gives today; a node
-/// that was never probed is described without modules.
+/// What can be seen before anything connects. `now` are the nodes that the selection of the plan gives today, as far
+/// as the last probe of each tells.
 ///
 /// # Errors
 /// Everything that moved and must not, with the values that moved beside it.
@@ -47,7 +47,8 @@ pub fn before(saved: &Saved, now: &[Node], code: &BTreeMap<String, Code>, places
     moved.extend(modules(saved, code));
     for (was, is) in pairs(saved, now) {
         moved.extend(connection(was, is, places));
-        if !is.modules.is_empty() || was.modules.is_empty() {
+        // What the last probe said of the system may be old, and the modules and values come from it.
+        if was.system == is.system {
             moved.extend(lists(was, is));
             values.extend(was.modules.iter().flat_map(|part| config(was, is, &part.name, places)));
         }
@@ -202,11 +203,7 @@ fn operations(was: &Node, is: &Node, places: &Places<'_>) -> Vec<Moved> {
     let touched: Vec<&Step> = gone.iter().chain(&come).copied().collect();
     let modules: BTreeSet<&str> = touched.iter().map(|step| step.module.as_str()).collect();
     let resources: BTreeSet<&str> = touched.iter().flat_map(|step| step.resources()).collect();
-    let mut moved = Vec::new();
-    for module in modules {
-        moved.extend(config(was, is, module, places));
-        moved.extend(facts(was, is, module));
-    }
+    let mut moved = inputs(was, is, modules, places);
     for resource in resources.into_iter().filter(|id| was.facts.get(*id) != is.facts.get(*id)) {
         // What nobody asked about is told by the value or the code that brought it.
         if was.facts.contains_key(resource) && is.facts.contains_key(resource) {
@@ -217,9 +214,21 @@ fn operations(was: &Node, is: &Node, places: &Places<'_>) -> Vec<Moved> {
         moved.push(Moved::new(format!("the role of node `{name}` is `{}`, and was `{}`", is.role, was.role)));
     }
     if moved.is_empty() {
+        // One module may decide what comes of another: both may want one file.
+        moved = inputs(was, is, is.modules.iter().map(|part| part.name.as_str()), places);
+    }
+    if moved.is_empty() {
         moved.extend(plainly(name, was, is, &gone, &come));
     }
     moved
+}
+
+/// The values of modules, the facts of their collectors, and what earlier runs left for them.
+fn inputs<'a>(was: &Node, is: &Node, modules: impl IntoIterator<Item = &'a str>, places: &Places<'_>) -> Vec<Moved> {
+    modules
+        .into_iter()
+        .flat_map(|module| config(was, is, module, places).into_iter().chain(facts(was, is, module)))
+        .collect()
 }
 
 /// Facts of a module's own collector, and what earlier runs left for it.

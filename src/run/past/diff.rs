@@ -1,7 +1,7 @@
 //! What differs between two runs: their nodes, how they ended, the public configs, the operations.
 
 use super::Run;
-use super::story::{Fate, NodeStory};
+use super::story::{Fate, NodeStory, Step};
 use crate::base::{Plain, Problem};
 use indexmap::IndexMap;
 use std::collections::BTreeMap;
@@ -43,10 +43,12 @@ pub struct Change {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum OperationChange {
-    FirstOnly,
-    SecondOnly,
+    FirstOnly(Fate),
+    SecondOnly(Fate),
     /// It was planned in both, and ended otherwise.
     Fate(Fate, Fate),
+    /// It ended alike in both, and changed other things: another content, say.
+    Other(Fate),
 }
 
 /// Compares two runs.
@@ -155,24 +157,29 @@ fn compare(path: &str, one: &Plain, other: &Plain, found: &mut Vec<(String, Chan
     }
 }
 
+/// The operation of the other run that is the same as `step`.
+fn like<'a>(other: &'a NodeStory, step: &Step) -> Option<&'a Step> {
+    other.steps.iter().find(|known| known.module == step.module && known.title == step.title)
+}
+
 fn operations(before: &NodeStory, after: &NodeStory) -> Vec<(String, String, OperationChange)> {
     let mut found = Vec::new();
-    let like = |steps: &NodeStory, module: &str, title: &str| {
-        steps.steps.iter().find(|step| step.module == module && step.title == title).map(|step| step.fate)
-    };
     let mut add = |module: &str, title: &str, change| found.push((module.to_owned(), title.to_owned(), change));
     for step in &before.steps {
-        match like(after, &step.module, &step.title) {
-            None => add(&step.module, &step.title, OperationChange::FirstOnly),
-            Some(fate) if fate != step.fate => {
-                add(&step.module, &step.title, OperationChange::Fate(step.fate, fate));
+        match like(after, step) {
+            None => add(&step.module, &step.title, OperationChange::FirstOnly(step.fate)),
+            Some(other) if other.fate != step.fate => {
+                add(&step.module, &step.title, OperationChange::Fate(step.fate, other.fate));
+            }
+            Some(other) if other.diff != step.diff => {
+                add(&step.module, &step.title, OperationChange::Other(step.fate));
             }
             Some(_) => {}
         }
     }
     for step in &after.steps {
-        if like(before, &step.module, &step.title).is_none() {
-            add(&step.module, &step.title, OperationChange::SecondOnly);
+        if like(before, step).is_none() {
+            add(&step.module, &step.title, OperationChange::SecondOnly(step.fate));
         }
     }
     found
@@ -222,8 +229,9 @@ impl NodeDifference {
         });
         let operations = self.operations.iter().map(|(module, title, change)| {
             let (before, after) = match change {
-                OperationChange::FirstOnly => (Some("planned"), None),
-                OperationChange::SecondOnly => (None, Some("planned")),
+                OperationChange::FirstOnly(fate) => (Some(fate.word()), None),
+                OperationChange::SecondOnly(fate) => (None, Some(fate.word())),
+                OperationChange::Other(fate) => (Some(fate.word()), Some(fate.word())),
                 OperationChange::Fate(one, other) => (Some(one.word()), Some(other.word())),
             };
             Plain::from_iter([

@@ -8,7 +8,7 @@ use crate::run::outcome::WORDS;
 pub struct Summary {
     /// `2026-11-30T02:54:46Z`.
     pub ended: String,
-    /// How long the run took from its record to its end; `None` in an older record, as `exit`.
+    /// How long the run took; `None` in an older record, as `exit`.
     pub seconds: Option<f64>,
     pub exit: Option<i64>,
     /// In the order of the catalogue.
@@ -53,17 +53,21 @@ pub fn counts(ends: &[(String, End)]) -> Vec<(&str, usize)> {
 
 fn read(end: &Plain) -> End {
     let count = |key: &str| end.get(key).and_then(Plain::as_int).and_then(|n| usize::try_from(n).ok()).unwrap_or(0);
-    let problems = end.get("problems").and_then(Plain::as_list).unwrap_or_default();
     End {
         outcome: text(end, "outcome"),
         operations: count("operations"),
         planned: count("planned"),
-        problems: problems.iter().filter_map(Plain::as_str).map(str::to_owned).collect(),
+        problems: texts(end, "problems"),
     }
 }
 
 pub(super) fn text(value: &Plain, key: &str) -> String {
     value.get(key).and_then(Plain::as_str).unwrap_or_default().to_owned()
+}
+
+pub(super) fn texts(value: &Plain, key: &str) -> Vec<String> {
+    let list = value.get(key).and_then(Plain::as_list).unwrap_or_default();
+    list.iter().filter_map(Plain::as_str).map(str::to_owned).collect()
 }
 
 pub(super) fn number(value: &Plain) -> Option<f64> {

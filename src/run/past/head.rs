@@ -2,7 +2,7 @@
 //! thousand nodes.
 
 use super::Run;
-use super::end::{self, number, text};
+use super::end::{self, number, text, texts};
 use crate::base::{Plain, Problem, clock};
 
 /// How far a run came.
@@ -33,18 +33,25 @@ impl State {
 pub struct Head {
     pub id: String,
     pub state: State,
-    /// `apply` or `dry run`; empty where the record does not say, as the two below.
+    /// `apply` or `dry run`; empty where the record does not say, as the next two.
     pub mode: String,
     pub by: String,
     pub command: String,
+    /// Why, where somebody said so; else empty.
+    pub reason: String,
     /// All of `run.yaml`.
     pub about: Plain,
     pub ended: Option<String>,
     pub seconds: Option<f64>,
     pub exit: Option<i64>,
+    /// What went wrong beside the nodes, each in one line.
+    pub problems: Vec<String>,
     /// So many nodes ended with each outcome, the gravest first; an outcome of none is left out.
-    pub counts: Vec<(String, usize)>,
+    pub counts: Counts,
 }
+
+/// Nodes by outcome.
+type Counts = Vec<(String, usize)>;
 
 impl Run {
     /// Reads what a list shows.
@@ -68,16 +75,18 @@ impl Run {
             mode: text(&about, "mode"),
             by: text(&about, "by"),
             command: text(&about, "command"),
+            reason: text(&about, "reason"),
             ended: figures.get("ended").and_then(Plain::as_str).map(str::to_owned),
             seconds: figures.get("seconds").and_then(number),
             exit: figures.get("exit").and_then(Plain::as_int),
+            problems: texts(&figures, "problems"),
             about,
             counts,
         })
     }
 
     /// The summary without its nodes, which stand last, and the counts. An older summary must be read whole for them.
-    fn figures(&self) -> Result<(Option<Plain>, Vec<(String, usize)>), Problem> {
+    fn figures(&self) -> Result<(Option<Plain>, Counts), Problem> {
         let Some(text) = self.text("summary.yaml")? else { return Ok((None, Vec::new())) };
         if let Some((head, _)) = text.split_once("\nnodes:")
             && let Ok(head) = Plain::from_yaml(head)
@@ -102,7 +111,7 @@ impl Run {
 }
 
 impl Head {
-    /// `{id, state, started, mode, by, command, selection, commit, suil, ended, seconds, exit, counts}`.
+    /// `{id, state, started, mode, by, command, reason, selection, commit, suil, ended, seconds, exit, problems, counts}`.
     pub fn to_plain(&self, run: &Run) -> Plain {
         let known = |key: &str| self.about.get(key).cloned().unwrap_or_default();
         let counts: Plain = self.counts.iter().map(|(word, n)| (word.clone(), Plain::from(*n))).collect();
@@ -113,12 +122,14 @@ impl Head {
             ("mode", known("mode")),
             ("by", known("by")),
             ("command", known("command")),
+            ("reason", known("reason")),
             ("selection", known("selection")),
             ("commit", known("commit")),
             ("suil", known("suil")),
             ("ended", Plain::from(self.ended.clone())),
             ("seconds", Plain::from(self.seconds)),
             ("exit", Plain::from(self.exit)),
+            ("problems", self.problems.iter().map(Plain::from).collect()),
             ("counts", counts),
         ])
     }

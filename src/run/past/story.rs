@@ -1,7 +1,7 @@
 //! All that a record tells of its run, put together: the plan, what became of each operation, how each node ended.
 
 use super::Run;
-use super::end::{End, number, text};
+use super::end::{End, number, text, texts};
 use super::head::{Head, State};
 use crate::base::{Plain, Problem, clock};
 use std::collections::HashMap;
@@ -97,7 +97,7 @@ impl Run {
         for node in &mut nodes {
             let entry = self.entry(&node.node)?.unwrap_or_default();
             node.role = text(&entry, "role");
-            node.modules = strings(&entry, "modules");
+            node.modules = texts(&entry, "modules");
         }
         Ok(Story { head, started: clock::stamp(self.started()), nodes })
     }
@@ -149,15 +149,10 @@ impl<'a> Told<'a> {
             problem: problem.map(str::to_owned),
             output: ended.map(|event| text(event, "output")).unwrap_or_default(),
             diff: operation.get("diff").cloned().unwrap_or_default(),
-            triggered_by: strings(operation, "triggered_by"),
+            triggered_by: texts(operation, "triggered_by"),
             place: operation.get("place").and_then(Plain::as_str).map(str::to_owned),
         }
     }
-}
-
-fn strings(value: &Plain, key: &str) -> Vec<String> {
-    let list = value.get(key).and_then(Plain::as_list).unwrap_or_default();
-    list.iter().filter_map(Plain::as_str).map(str::to_owned).collect()
 }
 
 impl NodeStory {

@@ -54,7 +54,11 @@ fn a_run_is_named_by_latest_by_its_distance_and_by_the_beginning_of_its_id() {
 #[test]
 fn what_a_record_writes_is_read_back_and_a_run_that_goes_on_is_told() {
     let room = room(&[]);
-    let about = About { purpose: "anna@desk: suil apply: now".to_owned(), dry_run: false, selection: Plain::map() };
+    let about = About {
+        purpose: "anna@desk: a (new) kernel (suil apply: now)".to_owned(),
+        selection: Plain::map(),
+        ..About::default()
+    };
     let nodes = [NodeRecord {
         node: "a".to_owned(),
         entry: Plain::from_iter([("role", Plain::from("web"))]),
@@ -72,8 +76,14 @@ fn what_a_record_writes_is_read_back_and_a_run_that_goes_on_is_told() {
     let about = run.about().expect("readable").expect("about");
     assert_eq!(about.get("by"), Some(&Plain::from("anna@desk")));
     assert_eq!(about.get("command"), Some(&Plain::from("suil apply: now")));
+    assert_eq!(about.get("reason"), Some(&Plain::from("a (new) kernel")));
     let summary = run.summary().expect("readable").expect("a summary");
     assert_eq!(summary.exit, Some(0));
+    // An older suil wrote no counts.
+    let older = "ended: \"2026-01-01T00:00:00Z\"\nnodes:\n  a: {outcome: failed}\n  b: {outcome: done}\n";
+    fs::write(run.path().join("summary.yaml"), older).expect("a file");
+    let head = run.head().expect("readable");
+    assert_eq!(head.counts, [("failed".to_owned(), 1), ("done".to_owned(), 1)]);
     assert_eq!(end::counts(&summary.nodes), [("done", 1)]);
     let kinds: Vec<String> = run.events().expect("events").iter().map(Plain::to_json_line).collect();
     assert!(kinds[0].starts_with("{\"event\":\"run\"") && kinds[0].contains(&run.id), "{kinds:?}");

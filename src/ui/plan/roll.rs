@@ -14,8 +14,8 @@ pub(super) fn render(most: usize, plan: &Plan, mask: &Mask, paint: Paint) -> Str
     let mut out = String::new();
     if waves.len() > 1 {
         let stop = match plan.roll.most_failures {
-            Some(0) => "; once a node has failed, none begins".to_owned(),
-            Some(most) => format!("; once more than {} have failed, none begins", count(most, "node")),
+            Some(0) => "; none begins once a node has failed".to_owned(),
+            Some(most) => format!("; none begins once {} have failed", count(most.saturating_add(1), "node")),
             None => String::new(),
         };
         let lead = format!("{} batches, one after the other{stop}", waves.len());

@@ -33,7 +33,11 @@ struct Suite {
 /// Renders the report.
 pub fn render(subject: &Subject<'_>) -> String {
     let suites = match subject {
-        Subject::Run { story, .. } => story.nodes.iter().map(|node| suite(story, node)).collect(),
+        Subject::Run { story, .. } => {
+            let beside = Some(&story.head.problems).filter(|problems| !problems.is_empty());
+            let nodes = story.nodes.iter().map(|node| suite(story, node));
+            nodes.chain(beside.map(|problems| around(story, problems))).collect()
+        }
         Subject::Problems { problems, mask } => {
             let first = problems.first().map(|problem| mask.apply(&problem.what)).unwrap_or_default();
             let told = render_all(problems, mask, Paint::OFF);
@@ -62,6 +66,19 @@ fn suite(story: &Story, node: &NodeStory) -> Suite {
         said: String::new(),
     });
     Suite { name: node.node.clone(), timestamp: story.started.trim_end_matches('Z').to_owned(), cases }
+}
+
+/// What went wrong on no node, in a hook say.
+fn around(story: &Story, problems: &[String]) -> Suite {
+    let case = |problem: &String| Case {
+        class: "suil".to_owned(),
+        name: "run".to_owned(),
+        seconds: 0.0,
+        verdict: Verdict::Error(problem.clone(), problem.clone()),
+        said: String::new(),
+    };
+    let timestamp = story.started.trim_end_matches('Z').to_owned();
+    Suite { name: "suil".to_owned(), timestamp, cases: problems.iter().map(case).collect() }
 }
 
 fn operation(node: &str, step: &Step) -> Case {

@@ -34,7 +34,9 @@ fn run(story: &Story, details: &Details) -> String {
     let mut out = format!("### {}\n\n", title(story));
     let head = &story.head;
     let mut facts = vec![code(&head.id)];
-    facts.extend([&head.command, &head.by].into_iter().filter(|text| !text.is_empty()).map(|text| code(text)));
+    facts.extend(
+        [&head.command, &head.reason, &head.by].into_iter().filter(|text| !text.is_empty()).map(|text| code(text)),
+    );
     let commit = head.about.get("commit").and_then(crate::base::Plain::as_str).unwrap_or_default();
     facts.extend(
         Some(commit)
@@ -55,6 +57,9 @@ fn run(story: &Story, details: &Details) -> String {
             };
             out.push_str(&format!("| {word} | {} | {operations} |\n", names(&of)));
         }
+    }
+    for problem in &head.problems {
+        out.push_str(&format!("\n**{}**\n", code(problem)));
     }
     let mut blocks = groups(&story.nodes, details, Paint::OFF);
     blocks.retain(|(nodes, _)| nodes.iter().any(|node| !node.steps.is_empty() || !node.end.problems.is_empty()));
@@ -133,7 +138,7 @@ fn code(text: &str) -> String {
 
 /// Text as a fenced block of at most about `room` bytes, behind a fence longer than any in it.
 fn fence(text: &str, room: usize) -> String {
-    let ticks = text.lines().map(|line| longest(line)).max().unwrap_or(0).max(2) + 1;
+    let ticks = text.lines().map(longest).max().unwrap_or(0).max(2) + 1;
     let fence = "`".repeat(ticks);
     let room = room.saturating_sub(2 * ticks + 60);
     let mut kept = String::new();

@@ -71,8 +71,9 @@ fn body(found: &NodeDifference, paint: Paint) -> String {
         let behind = paint.quiet(&clean(&format!("· {module} · operation")));
         let title = clean(title);
         line(match change {
-            OperationChange::FirstOnly => format!("{}  {behind}", paint.removed(&format!("- {title}"))),
-            OperationChange::SecondOnly => format!("{}  {behind}", paint.added(&format!("+ {title}"))),
+            OperationChange::FirstOnly(_) => format!("{}  {behind}", paint.removed(&format!("- {title}"))),
+            OperationChange::SecondOnly(_) => format!("{}  {behind}", paint.added(&format!("+ {title}"))),
+            OperationChange::Other(_) => format!("{} {title}  {behind}: another change", paint.changed("~")),
             OperationChange::Fate(one, other) => {
                 format!("{} {title}  {behind}: {} → {}", paint.changed("~"), one.word(), other.word())
             }

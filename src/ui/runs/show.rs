@@ -32,6 +32,7 @@ pub fn show(story: &Story, ago: TimeDelta, paint: Paint) -> String {
     line("suil", known("suil"));
     line("took", head.seconds.map(took).unwrap_or_default());
     line("outcome", outcome(head));
+    head.problems.iter().for_each(|problem| line("problem", problem.clone()));
     line("exit", head.exit.map(|exit| exit.to_string()).unwrap_or_default());
     for (names, body) in groups(&story.nodes, &Details::new(), paint) {
         let names: Vec<&str> = names.iter().map(|node| node.node.as_str()).collect();

@@ -15,18 +15,17 @@ pub enum Thing {
     Folder(BTreeSet<String>),
     /// A link, by its target.
     Link(String),
-    /// A repository of its own, whose files are not in this store.
-    Submodule,
+    /// A repository of its own, by the commit of it.
+    Submodule(String),
 }
 
-impl Thing {
-    /// Why nothing can be read here.
-    pub fn unreadable(&self) -> Error {
-        Error::other(match self {
-            Thing::Submodule => "it is a submodule, whose files are in another repository",
-            _ => "it is no file",
-        })
-    }
+/// Where a path leads to.
+pub struct Way<'a> {
+    pub thing: &'a Thing,
+    /// The path of that thing, with no link in it.
+    pub path: String,
+    /// What is left of the path below a submodule.
+    pub rest: String,
 }
 
 /// Everything in the tree of a revision, by its path.
@@ -51,7 +50,7 @@ impl Paths {
                     Err(_) => continue,
                 },
                 [_, "blob", id] => Thing::File((*id).to_owned()),
-                [_, "commit", _] => Thing::Submodule,
+                [_, "commit", id] => Thing::Submodule((*id).to_owned()),
                 _ => return Err(odd()),
             };
             paths.add(path, thing);
@@ -73,11 +72,27 @@ impl Paths {
         }
     }
 
+    /// The submodules, and the commit of each.
+    pub fn submodules(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.things.iter().filter_map(|(path, thing)| match thing {
+            Thing::Submodule(id) => Some((path.as_str(), id.as_str())),
+            _ => None,
+        })
+    }
+
+    /// The files, and the id of the content of each.
+    pub fn files(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.things.iter().filter_map(|(path, thing)| match thing {
+            Thing::File(id) => Some((path.as_str(), id.as_str())),
+            _ => None,
+        })
+    }
+
     /// What is at `path`, links followed.
     ///
     /// # Errors
     /// Nothing is there, or a link leads out of the workspace.
-    pub fn get(&self, path: &str) -> Result<&Thing> {
+    pub fn get(&self, path: &str) -> Result<Way<'_>> {
         let mut links = 0;
         let mut here: Vec<String> = Vec::new();
         let mut ahead: Vec<String> = parts(path).rev().collect();
@@ -104,24 +119,23 @@ impl Paths {
                     ahead.extend(parts(target).rev());
                 }
                 Some(Thing::Folder(_)) => {}
-                Some(Thing::Submodule) => return Ok(&Thing::Submodule),
+                Some(thing @ Thing::Submodule(_)) => {
+                    let rest: Vec<String> = ahead.into_iter().rev().collect();
+                    return Ok(Way { thing, path: here.join("/"), rest: rest.join("/") });
+                }
                 Some(Thing::File(_)) if ahead.is_empty() => {}
                 Some(Thing::File(_)) => return Err(Error::new(ErrorKind::NotADirectory, "no such file or directory")),
                 None => return Err(absent()),
             }
         }
-        self.things.get(&here.join("/")).ok_or_else(absent)
+        let path = here.join("/");
+        let thing = self.things.get(&path).ok_or_else(absent)?;
+        Ok(Way { thing, path, rest: String::new() })
     }
 
-    /// The names in a folder, sorted, and whether each is a folder. A submodule is one: what asks for its files is told.
-    pub fn entries(&self, folder: &str) -> Vec<(String, bool)> {
-        let Ok(Thing::Folder(names)) = self.get(folder) else { return Vec::new() };
-        let is_folder = |name: &str| match folder {
-            "" => self.get(name),
-            folder => self.get(&format!("{folder}/{name}")),
-        };
-        let entry = |name: &String| (name.clone(), matches!(is_folder(name), Ok(Thing::Folder(_) | Thing::Submodule)));
-        names.iter().map(entry).collect()
+    /// True where there is a folder, or a submodule: who asks for its files is told where they are not at hand.
+    pub fn is_folder(&self, path: &str) -> bool {
+        self.get(path).is_ok_and(|way| matches!(way.thing, Thing::Folder(_) | Thing::Submodule(_)))
     }
 }
 
@@ -160,22 +174,21 @@ mod tests {
         for path in
             ["modules/a/data/x.yaml", "modules/b/data/x.yaml", "modules/c/data/x.yaml", "./modules//b/data/x.yaml"]
         {
-            assert!(matches!(paths.get(path), Ok(Thing::File(id)) if id == "1"), "{path}");
+            assert!(matches!(paths.get(path), Ok(Way { thing: Thing::File(id), .. }) if id == "1"), "{path}");
         }
         for (path, words) in [
             ("data/out.yaml", "out of the workspace"),
             ("data/absolute.yaml", "out of the workspace"),
             ("data/round.yaml", "circle"),
         ] {
-            let error = paths.get(path).expect_err(path).to_string();
+            let error = paths.get(path).err().map(|error| error.to_string()).unwrap_or_default();
             assert!(error.contains(words), "{path}: {error}");
         }
-        let kind = |path: &str| paths.get(path).expect_err(path).kind();
-        assert_eq!(kind("data/gone.yaml"), ErrorKind::NotFound);
-        assert_eq!(kind("modules/a/data/x.yaml/y"), ErrorKind::NotADirectory);
-        let names = |folder: &str| paths.entries(folder);
-        assert_eq!(names("modules"), [("a".into(), true), ("b".into(), true), ("c".into(), true)]);
-        assert_eq!(names("modules/c/data"), [("x.yaml".into(), false)]);
-        assert_eq!(names(""), [("data".into(), true), ("modules".into(), true)]);
+        let kind = |path: &str| paths.get(path).err().map(|error| error.kind());
+        assert_eq!(kind("data/gone.yaml"), Some(ErrorKind::NotFound));
+        assert_eq!(kind("modules/a/data/x.yaml/y"), Some(ErrorKind::NotADirectory));
+        for (path, is) in [("modules/b", true), ("modules/c/data", true), ("", true), ("data/out.yaml", false)] {
+            assert_eq!(paths.is_folder(path), is, "{path}");
+        }
     }
 }

@@ -53,11 +53,11 @@ const LONG: usize = usize::MAX;
 fn a_view_shows_each_secret_so_that_it_can_be_edited_and_nothing_else_changes() {
     let room = Room::new();
     let file = room.seal(
-        "# !ENC[x]\r\na:  !ENC[‹p 1›]  # why\r\nb: [!ENC[‹one\ntwo›], x]\r\nc: !replace '!ENC[‹it's›]'\r\nd:\r\n- !ENC[‹k:\n  v\n›]\r\n- k: &x \"!ENC[‹tab\t\"q\" \\›]\"\r\ne: !ENC[‹ lead\nx›]",
+        "# !ENC[x]\r\na:  !ENC[‹p 1›]  # why\r\nb: [!ENC[‹one\ntwo›], x]\r\nc: !replace '!ENC[‹it's›]'\r\nd:\r\n- !ENC[‹k:\n  v\n›]\r\n- k: &x \"!ENC[‹tab\t\"q\" \\›]\"\r\ne: !ENC[‹two\nlines\n›]",
         LONG,
     );
     let view = room.view(&file);
-    let want = "# !ENC[x]\r\na:  !SECRET \"p 1\"  # why\r\nb: [!SECRET \"one\\ntwo\", x]\r\nc: !replace \"!SECRET it's\"\r\nd:\r\n- !SECRET |\r\n    k:\r\n      v\r\n- k: &x !SECRET \"tab\\t\\\"q\\\" \\\\\"\r\ne: !SECRET \" lead\\nx\"";
+    let want = "# !ENC[x]\r\na:  !SECRET \"p 1\"  # why\r\nb: [!SECRET \"one\\ntwo\", x]\r\nc: !replace \"!SECRET it's\"\r\nd:\r\n- !SECRET |\r\n    k:\r\n      v\r\n- k: &x !SECRET \"tab\\t\\\"q\\\" \\\\\"\r\ne: !SECRET \"two\\nlines\\n\"";
     assert_eq!(view.text(), want);
     let (saved, did) = room.save(&view, want);
     assert_eq!(saved, file);
