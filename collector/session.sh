@@ -11,6 +11,7 @@
 #   ask  runs the text, stdout straight into the answer
 #   do   evaluates the text here and now: uploads, the lock
 #   skip ends what the running job has started, but not the job; kill ends the job; quit ends the session
+#   ping says that somebody is there, who waits for the answer TOKEN or for none (`-`)
 # An answer is `@@BEGIN TOKEN`, stdout, `@@ERR TOKEN`, stderr, `@@END TOKEN STATUS`. The nonce in every token keeps
 # the noise of shells and daemons apart from answers.
 
@@ -30,6 +31,8 @@ suil_folder=
 suil_staged=
 suil_locked=
 suil_job=
+suil_begun=
+suil_asked=
 suil_watch=
 suil_failed=
 suil_armed=
@@ -39,9 +42,7 @@ suil_taken=
 suil_leave() {
 	trap '' HUP INT TERM PIPE
 	trap - EXIT
-	if [ -n "$suil_job" ]; then
-		suil_stop "$suil_job" "$suil_job"
-	fi
+	! suil_runs || suil_stop "$suil_job" "$suil_job"
 	[ -z "$suil_watch" ] || kill "$suil_watch" 2>/dev/null
 	# The channel is gone while operations that may have cut it are not yet proven.
 	if [ -n "$suil_armed" ]; then
@@ -93,13 +94,21 @@ suil_process() {
 	suil_since=$1
 }
 
-# suil_below PID: sets suil_found to the processes under PID, itself left out, and suil_near to its own children.
+# suil_runs: true while the job is at work. A process that has its number later is not suil's to end.
+suil_runs() {
+	[ -n "$suil_job" ] && suil_process "$suil_job" && [ "$suil_since" = "$suil_begun" ] || return 1
+	case $suil_line in Z*) return 1 ;; esac
+}
+
+# suil_below PID: sets suil_found to the processes under PID, itself left out, suil_near to its own children, and
+# suil_ages to the number and start of every process.
 suil_below() {
-	suil_pairs='' suil_found=' ' suil_near=' '
+	suil_pairs='' suil_found=' ' suil_near=' ' suil_ages=' '
 	for suil_at in /proc/[0-9]*; do
 		suil_pid=${suil_at#/proc/}
 		suil_process "$suil_pid" || continue
 		suil_pairs="$suil_pairs $suil_pid:$suil_parent"
+		suil_ages="$suil_ages$suil_pid:$suil_since "
 	done
 	suil_more=yes
 	while [ -n "$suil_more" ]; do
@@ -133,7 +142,9 @@ suil_stop() {
 	for suil_wait in 0.1 0.3 0.6 1 1; do
 		suil_alive=
 		for suil_pid in $suil_list; do
-			suil_process "$suil_pid" && case $suil_line in Z*) ;; *) suil_alive="$suil_alive $suil_pid" ;; esac
+			suil_process "$suil_pid" || continue
+			case $suil_line in Z*) continue ;; esac
+			case $suil_ages in *" $suil_pid:$suil_since "*) suil_alive="$suil_alive $suil_pid" ;; esac
 		done
 		[ -n "$suil_alive" ] || return 0
 		sleep "$suil_wait" 2>/dev/null || sleep 1
@@ -184,9 +195,10 @@ suil_start() {
 		done
 		printf '@@END %s %s\n' "$suil_token" "$suil_status"
 	) &
-	suil_job=$!
+	suil_job=$! suil_asked=$2
 	suil_failed=
 	suil_process "$suil_job" && printf '%s %s\n' "$suil_job" "$suil_since" >"$suil_folder/job"
+	suil_begun=$suil_since
 }
 
 # Forgets the uploads of the last job, which has removed what it left of them.
@@ -431,10 +443,10 @@ while read -r suil_verb suil_size suil_token; do
 	case $suil_verb in
 	job | ask) suil_start "$suil_verb" "$suil_token" "$suil_text" ;;
 	do) eval "$suil_text" ;;
-	skip) [ -z "$suil_job" ] || suil_stop "$suil_job" ;;
+	skip) ! suil_runs || suil_stop "$suil_job" ;;
 	kill)
 		if [ -n "$suil_job" ]; then
-			suil_stop "$suil_job" "$suil_job"
+			! suil_runs || suil_stop "$suil_job" "$suil_job"
 			wait "$suil_job"
 			suil_job=
 			eval "$suil_staged"
@@ -442,7 +454,13 @@ while read -r suil_verb suil_size suil_token; do
 		suil_open "$suil_token"
 		suil_shut "$suil_token" 124
 		;;
-	ping) [ -z "$suil_watch" ] || : >"$suil_folder/alive" ;;
+	ping)
+		[ -z "$suil_watch" ] || : >"$suil_folder/alive"
+		# Whatever was to answer has ended: it has answered, so that this is passed over, or it was killed.
+		if [ "$suil_token" != - ] && ! { [ "$suil_token" = "$suil_asked" ] && suil_runs; }; then
+			printf '@@BEGIN %s\n@@END %s gone\n' "$suil_token" "$suil_token"
+		fi
+		;;
 	quit)
 		suil_armed=
 		exit 0

@@ -125,6 +125,37 @@ under_every_shell!(a_script_that_goes_over_its_limit_is_ended, session, shell, {
     session.close().await;
 });
 
+/// The shell between the session and a job, killed by hand or by the kernel, was waited for until the limit of the job.
+#[tokio::test]
+async fn a_job_whose_shell_was_killed_is_missed_at_the_next_ping() {
+    let limits = Limits { ping: Duration::from_millis(200), ..Limits::default() };
+    for shell in SHELLS {
+        let access = Access { limits, ..Access::default() };
+        let mut session = Session::open(&target(shell), &access).await.map_err(|f| f.problem).expect("a session");
+        // Pings in the middle of a job that is well, and after one, mean nothing.
+        assert_eq!(said(&mut session, "sleep 0.7; echo on").await, "on\n", "{shell:?}");
+        tokio::time::sleep(Duration::from_millis(500)).await;
+        assert_eq!(said(&mut session, "echo on").await, "on\n", "{shell:?}");
+        let script = "sleep 0.3; read -r job _ <\"$suil_folder/job\"; kill -9 \"$job\"; echo killed; sleep 1";
+        for asked in [false, true] {
+            let begun = tokio::time::Instant::now();
+            let ended = match asked {
+                false => session.perform("wait", &Action::script(script), STEP).await.map(drop),
+                true => session.run("wait", script, STEP).await.map(drop),
+            };
+            let failure = ended.expect_err("a failure");
+            assert_eq!(failure.reason, Reason::Lost, "{shell:?}: {failure:?}");
+            assert!(failure.problem.what.contains("was killed on the node"), "{shell:?}: {failure:?}");
+            assert!(begun.elapsed() < STEP, "{shell:?}: {:?}", begun.elapsed());
+            // Nothing more is performed beside what may still run.
+            assert!(session.run("more", "true", STEP).await.is_err(), "{shell:?}");
+            session.close().await;
+            session = Session::open(&target(shell), &access).await.map_err(|f| f.problem).expect("a session");
+        }
+        session.close().await;
+    }
+}
+
 under_every_shell!(a_killed_child_is_an_outcome, session, shell, {
     let outcome = session.perform("die", &Action::script("kill -9 $$ & sh -c 'kill -9 $PPID'; sleep 5"), STEP).await;
     // `$$` is the session itself in a subshell: then the session is lost, and says so.

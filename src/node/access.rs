@@ -49,6 +49,9 @@ pub struct Limits {
     pub step: Duration,
     /// No byte of an upload was taken for so long.
     pub stall: Duration,
+    /// How often this side says that it is alive, and asks whether what it waits for is still under way. A session that
+    /// changes its node waits for 30 s or more.
+    pub ping: Duration,
 }
 
 impl Default for Limits {
@@ -59,6 +62,7 @@ impl Default for Limits {
             collector: Duration::from_secs(60),
             step: Duration::from_secs(1800),
             stall: Duration::from_secs(60),
+            ping: Duration::from_secs(10),
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::link::{Exit, Link, Words};
 use super::scan::{Piece, Scanner};
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::sync::Mutex;
@@ -24,15 +24,14 @@ struct Input {
     bytes: Option<Box<dyn AsyncWrite + Send + Unpin>>,
     /// Something was begun and not sent to its end, so that nothing may follow it.
     open: bool,
+    /// The token of the answer that is waited for; gone with whoever waits.
+    awaited: Weak<str>,
 }
-
-/// How often a session that changes its node says that it is alive; the node waits for three of these or more.
-const PING: Duration = Duration::from_secs(10);
 
 impl Channel {
     pub fn new(link: Link, scanner: Scanner) -> Channel {
         Channel {
-            input: Arc::new(Mutex::new(Input { bytes: Some(link.input), open: false })),
+            input: Arc::new(Mutex::new(Input { bytes: Some(link.input), open: false, awaited: none() })),
             output: link.output,
             words: link.words,
             exit: link.exit,
@@ -76,21 +75,27 @@ impl Channel {
         }
     }
 
-    /// Says from time to time that this side is alive.
-    pub fn keep_alive(&mut self) {
+    /// Says from now on, every `pause`, that this side is alive, and which answer it waits for as long as what is
+    /// returned is kept: the request of that answer has been sent.
+    pub async fn wait_for(&mut self, token: &str, pause: Duration) -> Arc<str> {
+        let awaited: Arc<str> = token.into();
+        self.input.lock().await.awaited = Arc::downgrade(&awaited);
         let input = Arc::downgrade(&self.input);
         let pings = async move {
             loop {
-                tokio::time::sleep(PING).await;
+                tokio::time::sleep(pause).await;
                 let Some(input) = input.upgrade() else { return };
                 let mut input = input.lock().await;
+                let awaited = input.awaited.upgrade();
                 let (false, Some(out)) = (input.open, &mut input.bytes) else { continue };
-                if out.write_all(b"ping 0 -\n").await.is_err() || out.flush().await.is_err() {
+                let line = format!("ping 0 {}\n", awaited.as_deref().unwrap_or("-"));
+                if out.write_all(line.as_bytes()).await.is_err() || out.flush().await.is_err() {
                     return;
                 }
             }
         };
         self.pings.get_or_insert_with(|| tokio::spawn(pings));
+        awaited
     }
 
     /// Ends the requests. The end of input is enough where something was left unsent.
@@ -120,6 +125,10 @@ impl Channel {
     pub fn said(&self) -> String {
         self.words.text()
     }
+}
+
+fn none() -> Weak<str> {
+    Arc::downgrade(&Arc::<str>::from(""))
 }
 
 impl Drop for Channel {

@@ -113,6 +113,17 @@ impl Failure {
         let help = format!("find out what the node did with it, then `suil apply --node {}`", target.node);
         Failure::new(target, Reason::Lost, problem.help(help))
     }
+
+    /// What was to answer is not there any more.
+    pub(super) fn gone(target: &Target, doing: &str) -> Failure {
+        let node = &target.node;
+        let problem = Problem::new(format!("node `{node}`: the shell that ran {doing} was killed on the node"))
+            .note("by somebody there, or by the kernel, for want of memory or of processes")
+            .note("what it had started may still be running")
+            .help(format!("find out what the node did with it, then `suil apply --node {node}`"));
+        // The node was reached: it is not how to reach it that is wrong.
+        Failure { reason: Reason::Lost, problem: Box::new(problem) }
+    }
 }
 
 /// What ssh itself complains about.

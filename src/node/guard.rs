@@ -158,7 +158,6 @@ impl Session {
         };
         self.send_job("do", request).await;
         let (raw, _) = self.answer(title, STEP, &[]).await?;
-        self.channel.keep_alive();
         if raw.status == "0" {
             return Ok(());
         }

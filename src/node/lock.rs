@@ -61,7 +61,6 @@ impl Session {
         self.send_job("do", |token| format!("suil_lock {token} {}", program::word(&who.replace('\n', " ")))).await;
         let (raw, _) = self.answer(title, STEP, &[]).await?;
         if raw.status == "0" {
-            self.channel.keep_alive();
             return Ok(());
         }
         let node = self.node();

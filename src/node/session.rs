@@ -264,6 +264,7 @@ impl Session {
         let mut reading = Reading::new(&token, steps.len());
         let mut step_until: Option<Instant> = None;
         let mut killed = false;
+        let _awaited = self.channel.wait_for(&token, self.access.limits.ping).await;
         while !reading.whole.ended {
             let until = step_until.map_or(whole_until, |until| until.min(whole_until));
             let until = if killed { Instant::now() + GRACE } else { until };
@@ -306,6 +307,9 @@ impl Session {
                     let _ = self.channel.send(format!("kill 0 {token}\n").as_bytes()).await;
                 }
             }
+        }
+        if reading.whole.status == "gone" {
+            return Err(Failure::gone(&self.target, title));
         }
         self.unread = false;
         if killed {
@@ -353,5 +357,25 @@ mod tests {
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
         panic!("a whole text is run");
+    }
+
+    /// The number of a job that has ended may be another process's before the session ends.
+    #[tokio::test]
+    async fn a_process_that_has_the_number_of_an_ended_job_is_left_alone() {
+        let folder = tempfile::tempdir().expect("folder");
+        let mark = folder.path().join("mark");
+        let mut session = open().await;
+        session.run("test", "true", Duration::from_secs(20)).await.map_err(|f| f.problem).expect("an end");
+        let text = format!("(sleep 1; echo on >{}) >/dev/null & suil_job=$!", mark.display());
+        session.channel.send(&program::request("do", "t", &text)).await.expect("sent");
+        session.channel.send(b"skip 0 -\n").await.expect("sent");
+        session.close().await;
+        for _ in 0..500 {
+            if mark.exists() {
+                return;
+            }
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+        panic!("it was ended");
     }
 }
