@@ -221,3 +221,14 @@ fn age_markers_open_with_age_keys_and_are_tolerated_without() {
     assert!(refusal.tolerable() && refusal.problem("it").help.expect("help").contains("SUIL_AGE_KEY"));
     assert!(!keys.open("!ENC[aGVsbG8=]").expect_err("no age file").tolerable());
 }
+
+#[test]
+fn the_line_end_of_a_here_document_is_no_part_of_an_envelope() {
+    let (envelope, plain) = sample();
+    let mut value = Value::from(format!("{envelope}\n"));
+    assert_eq!(keys("corpus.pem").open_all(&mut value, false, &Mask::new(), "x").expect("opens"), ["x"]);
+    assert_eq!(value.as_str(), Some(plain.as_str()));
+    for other in [format!("{envelope}\n\n"), format!("\n{envelope}"), format!("{envelope} ")] {
+        assert!(!is_envelope(&other));
+    }
+}

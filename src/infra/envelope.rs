@@ -18,19 +18,27 @@ pub use keys::{Keys, Passphrase};
 pub use refusal::{Kind, Refusal};
 pub use seal::seal;
 
-/// True for a string that is an RSA envelope as a whole.
+/// True for a string that is an RSA envelope as a whole. One line end may follow: a here document has it.
 pub fn is_envelope(text: &str) -> bool {
+    let text = line(text);
     text.starts_with("ENC[") && text.ends_with(']')
 }
 
-/// True for a string that is an age marker as a whole: `!ENC[…]`.
+/// True for a string that is an age marker as a whole, `!ENC[…]`, in the same way.
 pub fn is_marker(text: &str) -> bool {
+    let text = line(text);
     text.starts_with("!ENC[") && text.ends_with(']')
+}
+
+/// The text without the line end of a here document.
+fn line(text: &str) -> &str {
+    let text = text.strip_suffix('\n').unwrap_or(text);
+    text.strip_suffix('\r').unwrap_or(text)
 }
 
 /// The four fields of an envelope, still in base64.
 fn fields(envelope: &str) -> Result<[&str; 4], Refusal> {
-    let inner = envelope.strip_prefix("ENC[").and_then(|rest| rest.strip_suffix(']'));
+    let inner = line(envelope).strip_prefix("ENC[").and_then(|rest| rest.strip_suffix(']'));
     let inner = inner.ok_or_else(|| Refusal::Malformed("it does not read `ENC[…]`".to_owned()))?;
     let fields: Vec<&str> = inner.split(';').collect();
     <[&str; 4]>::try_from(fields).map_err(|fields| {
