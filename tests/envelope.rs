@@ -1,5 +1,11 @@
 //! Envelopes against the corpus: what the original makes opens, and what it refuses is refused for the same reason.
 
+#[path = "envelope/commands.rs"]
+mod commands;
+#[allow(dead_code, reason = "shared with the tests of the command line, which use all of it")]
+#[path = "cli/room.rs"]
+mod room;
+
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
