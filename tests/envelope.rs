@@ -2,6 +2,8 @@
 
 #[path = "envelope/commands.rs"]
 mod commands;
+#[path = "envelope/rekey.rs"]
+mod rekey;
 #[allow(dead_code, reason = "shared with the tests of the command line, which use all of it")]
 #[path = "cli/room.rs"]
 mod room;

@@ -11,11 +11,13 @@ mod keys;
 mod lenient;
 mod pem;
 mod refusal;
+mod rekey;
 mod seal;
 
 pub use key::{Pair, Private, Public, SIZES, generate};
 pub use keys::{Keys, Passphrase};
 pub use refusal::{Kind, Refusal};
+pub use rekey::Opened;
 pub use seal::seal;
 
 /// True for a string that is an RSA envelope as a whole. One line end may follow: a here document has it.

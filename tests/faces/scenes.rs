@@ -142,6 +142,9 @@ impl Stage {
         let sealed = room.run(&encrypt).stdout;
         let decrypt = ["infra", "decrypt", "--private-key-path", "private.pem", sealed.trim()];
         self.same(&room, "`suil infra decrypt`", &decrypt, WELL);
+        room.write("env.tfvars", &format!("a = \"{}\"\n", sealed.trim()));
+        let room = room.set("STACKS_PRIVATE_KEY_PATH", "private.pem").set("STACKS_PUBLIC_KEY_PATH", "public.pem");
+        self.same(&room, "`suil infra rekey`", &["infra", "rekey"], WELL);
         let once =
             ["infra", "genkey", "--bits", "2048", "--private-key-path", "new.pem", "--public-key-path", "new.pub"];
         self.play(&room, "`suil infra genkey`", &once, &[0, 3], false);

@@ -4,6 +4,7 @@ mod decrypt;
 mod encrypt;
 mod genkey;
 mod keys;
+mod rekey;
 
 use super::{Context, Outcome};
 
@@ -20,6 +21,7 @@ enum Command {
     Encrypt(encrypt::Args),
     Decrypt(decrypt::Args),
     Genkey(genkey::Args),
+    Rekey(rekey::Args),
 }
 
 pub fn run(args: Args, context: &Context) -> Outcome {
@@ -27,5 +29,6 @@ pub fn run(args: Args, context: &Context) -> Outcome {
         Command::Encrypt(args) => encrypt::run(args, context),
         Command::Decrypt(args) => decrypt::run(args, context),
         Command::Genkey(args) => genkey::run(args, context),
+        Command::Rekey(args) => rekey::run(args, context),
     }
 }

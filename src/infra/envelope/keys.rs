@@ -1,7 +1,7 @@
 //! The private keys of a run, read when the first envelope needs them.
 
 use super::refusal::Kind;
-use super::{Private, Refusal, fields, is_marker, lenient, seal};
+use super::{Private, Public, Refusal, fields, is_marker, lenient, seal};
 use crate::base::{Problem, file};
 use crate::data::secret::{self, Failure};
 use crate::data::{self, Cipher};
@@ -78,6 +78,18 @@ impl Keys {
         let mut opened = self.opened.write().unwrap_or_else(|e| e.into_inner());
         opened.insert(envelope.to_owned(), text.clone());
         Ok(text)
+    }
+
+    /// True where one of the keys opens what is encrypted for `public`.
+    ///
+    /// # Errors
+    /// A key cannot be had.
+    pub fn fits(&self, public: &Public) -> Result<bool, Problem> {
+        match self.open_rsa(&seal::seal(public, "")?) {
+            Ok(_) => Ok(true),
+            Err(Refusal::Key(problem)) => Err(*problem),
+            Err(_) => Ok(false),
+        }
     }
 
     fn open_rsa(&self, envelope: &str) -> Result<Zeroizing<String>, Refusal> {

@@ -14,9 +14,11 @@ mod lexer;
 mod number;
 mod parser;
 mod source;
+mod texts;
 mod tree;
 
 pub use code::{backends, backends_json, declared, declared_json};
+pub use texts::{Text, texts};
 
 use super::Value;
 use crate::base::{FileId, Place, Problems, Result};
