@@ -27,7 +27,7 @@ pub fn decode(text: &str) -> Result<Zeroizing<Vec<u8>>, &'static str> {
             _ => {}
         }
     }
-    if digits.len() % 4 != 0 && !whole {
+    if !digits.len().is_multiple_of(4) && !whole {
         return Err("its base64 is cut short");
     }
     // Bits that no byte takes may be anything.
