@@ -1,5 +1,7 @@
 //! Envelopes against the corpus: what the original makes opens, and what it refuses is refused for the same reason.
 
+#![allow(clippy::disallowed_methods)]
+
 #[path = "envelope/commands.rs"]
 mod commands;
 #[path = "envelope/rekey.rs"]
