@@ -4,7 +4,7 @@
 //! becomes LF, nothing is escaped. Where minijinja and Jinja2 differ, this room follows Jinja2 as far as it can.
 
 mod cycler;
-mod error;
+pub mod error;
 mod filter;
 mod json;
 mod method;
@@ -126,11 +126,13 @@ impl Templates {
     }
 
     fn problem(&self, error: &minijinja::Error, vars: &Plain) -> Problem {
-        error::problem(&self.module, &self.sources, error, vars)
+        let before = |name: &str| format!("module `{}`: template `{name}`: ", self.module);
+        error::problem(error, before, &|name| self.sources.get(name), &value(vars))
     }
 }
 
-fn environment(space: Space) -> Environment<'static> {
+/// The engine with everything in which it follows Jinja2; it has no templates and no loader.
+pub fn environment(space: Space) -> Environment<'static> {
     let mut environment = Environment::new();
     environment.set_undefined_behavior(UndefinedBehavior::Strict);
     environment.set_auto_escape_callback(|_| AutoEscape::None);
