@@ -7,6 +7,7 @@
 
 pub mod hcl;
 pub mod jinja;
+pub mod envelope;
 pub mod value;
 
 pub use value::{Number, Value};
