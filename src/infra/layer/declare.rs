@@ -4,6 +4,7 @@
 use super::Layer;
 use super::pieces::{Piece, Pieces};
 use super::variables::Variables;
+use crate::base::problem::Kind;
 use crate::base::{FileId, Place, Problem, Problems, Result, file};
 use crate::infra::Value;
 use crate::infra::hcl;
@@ -51,21 +52,18 @@ pub fn files(layer: &Layer, variables: &Variables, pieces: &Pieces) -> Result<(V
 fn declared(layer: &Layer, pieces: &Pieces) -> Result<(HashSet<String>, Problems)> {
     let mut names = HashSet::new();
     let mut warnings = Problems::new();
-    let mut take = |found: hcl::Found<(String, Place)>| {
-        names.extend(found.items.into_iter().map(|(name, _)| name));
-        for mut problem in found.problems {
-            // Terraform reads its code itself, and says better what is wrong with it.
-            problem.kind = crate::base::problem::Kind::Warning;
-            warnings.push(problem);
-        }
-    };
     for (name, piece) in pieces {
         let name = name.to_str().unwrap_or_default();
         match piece {
             Piece::Text { text, source: Some(source), .. } if name.ends_with(".tf") => {
-                take(hcl::declared(written(*source, text)));
+                let found = hcl::declared(written(*source, text));
+                names.extend(found.items.into_iter().map(|(name, _)| name));
+                // Terraform reads its code itself, and says better what is wrong with it.
+                warnings.extend(found.problems.into_iter().map(|problem| problem.kind(Kind::Warning)));
             }
-            Piece::File(path) if name.ends_with(".tf.json") => take(hcl::declared_json(read(layer, path)?)),
+            Piece::File(path) if name.ends_with(".tf.json") && !name.starts_with('.') => {
+                names.extend(in_json(read(layer, path)?).unwrap_or_default());
+            }
             _ => {}
         }
     }
@@ -79,6 +77,21 @@ fn declared(layer: &Layer, pieces: &Pieces) -> Result<(HashSet<String>, Problems
         }
     }
     Ok((names, warnings))
+}
+
+/// The names that code in JSON declares, `{"variable": {"name": {}}}` or a list of such; what is wrong in it is
+/// Terraform's to say.
+fn in_json(file: FileId) -> Result<Vec<String>> {
+    let blocks = hcl::variables_json(file)?.into_iter().filter(|attribute| attribute.name == "variable");
+    let each = |value: Value| match value {
+        Value::List(items) => items,
+        value => vec![value],
+    };
+    let names = |value: Value| match value {
+        Value::Map(map) => map.into_keys().collect(),
+        _ => Vec::new(),
+    };
+    Ok(blocks.flat_map(|block| each(block.value)).flat_map(names).collect())
 }
 
 /// Where a text holds an envelope as a quoted string.

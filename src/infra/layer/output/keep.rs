@@ -21,7 +21,7 @@ fn keeps(name: &str) -> bool {
 /// True for a plan that Terraform saved, whatever its name: an archive whose first file is `tfplan`.
 fn is_plan(path: &Path) -> bool {
     let mut head = [0_u8; 36];
-    let read = || {
+    let mut read = || {
         let found = fs::symlink_metadata(path)?;
         if !found.is_file() {
             return Ok(false);
