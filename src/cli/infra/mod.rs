@@ -1,26 +1,36 @@
-//! `suil infra`: the Terraform side.
+//! `suil infra`, and what it has below it.
 
+mod decrypt;
+mod encrypt;
+mod genkey;
+mod keys;
 mod options;
 mod render;
 mod select;
 
 use super::{Context, Outcome};
-use clap::Subcommand;
 
-/// Render Terraform layers from variables and templates
+/// Render Terraform layers, and keep their secrets
 #[derive(clap::Args, Debug)]
+#[command(disable_help_subcommand = true)]
 pub struct Args {
     #[command(subcommand)]
     command: Command,
 }
 
-#[derive(Subcommand, Debug)]
+#[derive(clap::Subcommand, Debug)]
 enum Command {
     Render(render::Args),
+    Encrypt(encrypt::Args),
+    Decrypt(decrypt::Args),
+    Genkey(genkey::Args),
 }
 
 pub fn run(args: Args, context: &Context) -> Outcome {
     match args.command {
         Command::Render(args) => render::run(args, context),
+        Command::Encrypt(args) => encrypt::run(args, context),
+        Command::Decrypt(args) => decrypt::run(args, context),
+        Command::Genkey(args) => genkey::run(args, context),
     }
 }

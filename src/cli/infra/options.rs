@@ -2,9 +2,8 @@
 
 use crate::base::{Problem, Problems};
 use crate::cli::settings;
-use crate::infra::envelope::Keys;
 use crate::infra::layer::Options;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// Reads the variables `STACKS_*`.
 ///
@@ -24,17 +23,6 @@ pub fn read(outside: bool) -> Result<Options, Problems> {
     };
     options.check()?;
     Ok(options)
-}
-
-/// The private keys of the variable `STACKS_PRIVATE_KEY_PATH`; relative paths start at `here`.
-pub fn keys(here: &Path) -> Keys {
-    let list = settings::variable("STACKS_PRIVATE_KEY_PATH").unwrap_or_default();
-    Keys::read(&list, here, |shown| {
-        settings::variable("STACKS_PRIVATE_KEY_PASSPHRASE").map(zeroize::Zeroizing::new).ok_or_else(|| {
-            Problem::new(format!("the private key `{shown}` is encrypted, and there is no passphrase"))
-                .help("set STACKS_PRIVATE_KEY_PASSPHRASE")
-        })
-    })
 }
 
 /// The current folder. A render replaces the output folder, and a shell that stands in it then stands nowhere: there

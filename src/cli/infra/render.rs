@@ -1,6 +1,6 @@
 //! `suil infra render`.
 
-use super::{options, select};
+use super::{keys, options, select};
 use crate::base::problem::Kind;
 use crate::base::{Mask, Plain, Problem, Problems};
 use crate::cli::{Context, Outcome};
@@ -47,7 +47,7 @@ pub fn run(args: Args, context: &Context) -> Outcome {
     let Some(root) = layers.first().map(|layer| layer.root.clone()) else { return Ok(Exit::Done) };
     let mask = Mask::new();
     let program = options.terraform.clone();
-    let run = Arc::new(Run::new(&root, options, super::options::keys(&here), mask.clone()));
+    let run = Arc::new(Run::new(&root, options, keys::private(context, None)?, mask.clone()));
     let mut told: Vec<Told> = layer::render_all(&run, &layers)
         .into_iter()
         .zip(&layers)

@@ -38,7 +38,7 @@ impl Walk<'_> {
                     self.opened.push(path.to_owned());
                 }
                 Err(refusal) if self.tolerant && refusal.tolerable() => {}
-                Err(refusal) => self.problems.push(refusal.problem(path)),
+                Err(refusal) => self.problems.push(refusal.problem(&format!("the secret `{path}`"))),
             },
             Value::List(items) => {
                 for (at, item) in items.iter_mut().enumerate().filter(|(_, item)| may_hold(item)) {

@@ -53,7 +53,7 @@ impl Private {
         match block.label {
             "PRIVATE KEY" => Private::from_pkcs8(&block.der, shown),
             "RSA PRIVATE KEY" if block.encrypted => {
-                Err(Problem::new(format!("the key `{shown}` is encrypted in the way of old"))
+                Err(Problem::new(format!("the key `{shown}` is encrypted in an outdated form"))
                     .expected("expected PKCS#8, `BEGIN ENCRYPTED PRIVATE KEY`, where there is a passphrase")
                     .help(convert(shown)))
             }

@@ -13,11 +13,15 @@ use zeroize::Zeroizing;
 /// Answers with the passphrase of the key file that is named, or with why there is none.
 pub type Passphrase = dyn Fn(&str) -> Result<Zeroizing<String>, Problem> + Send + Sync;
 
+/// Answers with the age keys at hand, where there are any.
+type AgeKeys = dyn Fn() -> Result<Option<data::Keys>, Problem> + Send + Sync;
+
 /// The keys that envelopes are opened with, tried in their order. Shared between threads.
 pub struct Keys {
     files: Vec<KeyFile>,
     passphrase: Box<Passphrase>,
-    age: Option<data::Keys>,
+    age: Box<AgeKeys>,
+    age_keys: OnceLock<Result<Option<data::Keys>, Problem>>,
     /// What was opened so far: RSA is slow, and the same envelope is met on more than one way.
     opened: RwLock<HashMap<String, Zeroizing<String>>>,
 }
@@ -40,7 +44,13 @@ impl Keys {
     ) -> Keys {
         let file = |shown: &str| KeyFile { shown: shown.to_owned(), path: folder.join(shown), key: OnceLock::new() };
         let files = if list.is_empty() { Vec::new() } else { list.split(',').map(file).collect() };
-        Keys { files, passphrase: Box::new(passphrase), age: None, opened: RwLock::default() }
+        Keys {
+            files,
+            passphrase: Box::new(passphrase),
+            age: Box::new(|| Ok(None)),
+            age_keys: OnceLock::new(),
+            opened: RwLock::default(),
+        }
     }
 
     /// No key at all.
@@ -48,9 +58,9 @@ impl Keys {
         Keys::read("", Path::new(""), |_| Err(Problem::new("there is no passphrase")))
     }
 
-    /// Opens age markers, too, with these.
-    pub fn with_age(self, age: Option<data::Keys>) -> Keys {
-        Keys { age, ..self }
+    /// Opens age markers, too, with what `age` answers when the first one is met.
+    pub fn with_age(self, age: impl Fn() -> Result<Option<data::Keys>, Problem> + Send + Sync + 'static) -> Keys {
+        Keys { age: Box::new(age), ..self }
     }
 
     /// Opens an envelope, or an age marker.
@@ -97,7 +107,8 @@ impl Keys {
 
     fn open_age(&self, marker: &str) -> Result<Zeroizing<String>, Refusal> {
         let cipher = Cipher::parse(marker).map_err(|found| Refusal::Malformed(format!("found {found}")))?;
-        let keys = self.age.as_ref().ok_or(Refusal::NoKey(Kind::Age))?;
+        let keys = self.age_keys.get_or_init(|| (self.age)()).as_ref().map_err(Clone::clone)?;
+        let keys = keys.as_ref().ok_or(Refusal::NoKey(Kind::Age))?;
         let plaintext = secret::decrypt(&cipher, keys).map_err(|failure| match failure {
             Failure::NoMatchingKey => {
                 let tried = vec![format!("the identities of {}", keys.recipients().names().join(", "))];

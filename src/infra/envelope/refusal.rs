@@ -28,17 +28,15 @@ impl Refusal {
         matches!(self, Refusal::NoKey(_) | Refusal::NoneFits { .. })
     }
 
-    /// The problem to show; `name` is the variable, down to the value: `database.passwords[0]`.
-    pub fn problem(&self, name: &str) -> Problem {
+    /// The problem to show; `subject` is what was to be opened: "the secret `database.passwords[0]`".
+    pub fn problem(&self, subject: &str) -> Problem {
         match self {
-            Refusal::NoKey(kind) => {
-                Problem::new(format!("the secret `{name}` needs a key, and none is set")).help(match kind {
-                    Kind::Rsa => "set STACKS_PRIVATE_KEY_PATH to the private key, or to several with commas between",
-                    Kind::Age => "set SUIL_AGE_KEY or SUIL_AGE_KEY_FILE",
-                })
-            }
+            Refusal::NoKey(kind) => Problem::new(format!("{subject} needs a key, and none is set")).help(match kind {
+                Kind::Rsa => "set STACKS_PRIVATE_KEY_PATH to the private key, or to several with commas between",
+                Kind::Age => "set SUIL_AGE_KEY or SUIL_AGE_KEY_FILE",
+            }),
             Refusal::NoneFits { tried, hint, .. } => {
-                let problem = Problem::new(format!("the secret `{name}` is encrypted for another key"))
+                let problem = Problem::new(format!("{subject} is encrypted for another key"))
                     .expected(match tried.len() {
                         1 => "expected the key at hand to open it",
                         _ => "expected one of the keys at hand to open it",
@@ -47,9 +45,9 @@ impl Refusal {
                 let problem = hint.iter().fold(problem, |problem, hint| problem.note(hint));
                 problem.help("ask for the key it was encrypted for, or encrypt the secret again for this one")
             }
-            Refusal::Malformed(why) => Problem::new(format!("the secret `{name}` is no whole envelope: {why}"))
+            Refusal::Malformed(why) => Problem::new(format!("{subject} is no whole envelope: {why}"))
                 .help("encrypt it again with `suil infra encrypt`"),
-            Refusal::Key(problem) => problem.as_ref().clone().note(format!("the secret `{name}` needs it")),
+            Refusal::Key(problem) => problem.as_ref().clone().note(format!("{subject} needs it")),
         }
     }
 }
