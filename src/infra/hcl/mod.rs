@@ -2,9 +2,27 @@
 //!
 //! Enters: the text of a file. Leaves: values and the places where they were written. Never resolves a name and never
 //! calls a function: a file of variables may do neither.
+//!
+//! The rules are those of HCL 2 as Terraform 1.11 has it, measured; `tests/conformance/stacks/hcl_oracle.json` is the
+//! proof. Text becomes tokens ([`lexer`]), tokens a tree ([`parser`]), and a tree values ([`eval`]).
+
+mod code;
+mod eval;
+mod json;
+mod kind;
+mod lexer;
+mod number;
+mod parser;
+mod source;
+mod tree;
+
+pub use code::{backends, backends_json, declared, declared_json};
 
 use super::Value;
-use crate::base::{FileId, Place, Problem, Problems, Result};
+use crate::base::{FileId, Place, Problems, Result};
+use eval::Evaluator;
+use source::Source;
+use std::collections::HashMap;
 
 /// A variable as a file sets it.
 #[derive(Clone, PartialEq, Debug)]
@@ -16,7 +34,7 @@ pub struct Attribute {
 }
 
 /// What a file of Terraform code was found to hold, and what of it could not be read. Code that cannot be read is
-/// Terraform's to refuse, so that the findings stay good.
+/// Terraform's to refuse, so what was found stays good.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Found<T> {
     pub items: Vec<T>,
@@ -30,81 +48,64 @@ pub struct Backend {
     pub keyword: String,
     /// The type of a backend: `s3`, `local`.
     pub label: Option<String>,
-    /// The block as it was written; for JSON the object as HCL reads it in a `*.tf.json` file.
+    /// The block as it was written; from JSON its settings, an object.
     pub text: String,
     pub place: Place,
 }
 
 /// Reads a file of variables (`*.tfvars`), in the order of the file.
+///
+/// Fails with every problem of the file: what is no HCL, what names variables or functions, blocks, and variables
+/// that are set twice.
 pub fn variables(file: FileId) -> Result<Vec<Attribute>> {
-    let text = file.text();
-    let body =
-        hcl_edit::parser::parse_body(&text).map_err(|error| Problem::new(error.to_string()).at(Place::start(file)))?;
-    let mut found = vec![];
-    for attribute in body.attributes() {
-        let value = literal(&attribute.value).ok_or_else(|| {
-            Problem::new(format!("the value of `{}` is not a literal", attribute.key.as_str())).at(Place::start(file))
-        })?;
-        found.push(Attribute { name: attribute.key.as_str().to_owned(), value, place: Place::start(file) });
+    let source = Source::new(file);
+    let (body, mut problems) = parser::parse(&source);
+    for block in &body.blocks {
+        let name = source.slice(block.keyword);
+        let problem = source.problem(
+            block.keyword,
+            format!("a block `{name}` in a file of variables"),
+            "expected `name = value`",
+        );
+        problems.push(problem.help(format!("write `{name} = {{ … }}` for a map")));
     }
-    Ok(found)
-}
-
-/// Reads a file of variables in JSON (`*.tfvars.json`), in the order of the file.
-pub fn variables_json(file: FileId) -> Result<Vec<Attribute>> {
-    let value = serde_json::from_str(&file.text())
-        .map_err(|error| Problem::new(format!("bad JSON: {error}")).at(Place::start(file)))?;
-    let serde_json::Value::Object(map) = value else { return Ok(vec![]) };
-    let place = Place::start(file);
-    Ok(map.into_iter().map(|(name, value)| Attribute { name, value: json(value), place }).collect())
-}
-
-/// Names the variables that a file of code (`*.tf`) declares.
-pub fn declared(file: FileId) -> Found<(String, Place)> {
-    let place = Place::start(file);
-    match hcl_edit::parser::parse_body(&file.text()) {
-        Ok(body) => {
-            let blocks = body.blocks().filter(|block| block.ident.as_str() == "variable");
-            let names = blocks.filter_map(|block| block.labels.first()).map(|label| (label.as_str().to_owned(), place));
-            Found { items: names.collect(), problems: vec![] }
+    let mut evaluator = Evaluator::new(&source);
+    let mut first: HashMap<&str, Place> = HashMap::with_capacity(body.attributes.len());
+    let mut found = Vec::with_capacity(body.attributes.len());
+    for setting in &body.attributes {
+        let name = source.slice(setting.name);
+        let place = source.place(setting.name);
+        if let Some(before) = first.get(name) {
+            let problem = source.problem(setting.name, format!("`{name}` is set twice"), "expected each variable once");
+            problems.push(problem.note_at("first set at", *before));
+            continue;
         }
-        Err(error) => Found { items: vec![], problems: vec![Problem::new(error.to_string()).at(place)] },
+        first.insert(name, place);
+        if let Some(value) = evaluator.value(&setting.expression) {
+            found.push(Attribute { name: name.to_owned(), value: value.into_value(), place });
+        }
     }
+    problems.append(&mut evaluator.problems);
+    checked(found, problems)
 }
 
-fn literal(expression: &hcl_edit::expr::Expression) -> Option<Value> {
-    use hcl_edit::expr::{Expression, ObjectKey};
-    Some(match expression {
-        Expression::Null(_) => Value::Null,
-        Expression::Bool(b) => Value::Bool(*b.value()),
-        Expression::Number(n) => json(serde_json::from_str(&n.value().to_string()).ok()?),
-        Expression::String(s) => Value::Str(s.value().to_string()),
-        Expression::Array(items) => Value::List(items.iter().map(literal).collect::<Option<_>>()?),
-        Expression::Object(map) => Value::Map(
-            map.iter()
-                .map(|(key, value)| {
-                    let key = match key {
-                        ObjectKey::Ident(name) => name.as_str().to_owned(),
-                        ObjectKey::Expression(key) => literal(key)?.as_str()?.to_owned(),
-                    };
-                    Some((key, literal(value.expr())?))
-                })
-                .collect::<Option<_>>()?,
-        ),
-        _ => return None,
-    })
+/// Reads a file of variables in JSON (`*.tfvars.json`), in the order of the file. Strings are taken as they are.
+pub fn variables_json(file: FileId) -> Result<Vec<Attribute>> {
+    let source = Source::new(file);
+    let root = json::parse(&source).map_err(|problem| vec![*problem])?;
+    let json::Node::Map(map) = root.node else {
+        return Err(source.problem(root.span, "a file of variables holds one object", "expected `{`").into());
+    };
+    let settings = map.into_iter().filter(|(name, _)| name != "//");
+    let found = settings.map(|(name, (span, json))| Attribute {
+        name,
+        value: json.into_computed().into_value(),
+        place: source.place(span),
+    });
+    Ok(found.collect())
 }
 
-fn json(value: serde_json::Value) -> Value {
-    match value {
-        serde_json::Value::Null => Value::Null,
-        serde_json::Value::Bool(b) => Value::Bool(b),
-        serde_json::Value::Number(n) => Value::Number(match n.to_string().parse() {
-            Ok(n) => super::Number::Int(n),
-            Err(_) => super::Number::Float(n.as_f64().unwrap_or_default()),
-        }),
-        serde_json::Value::String(text) => Value::Str(text),
-        serde_json::Value::Array(items) => Value::List(items.into_iter().map(json).collect()),
-        serde_json::Value::Object(map) => map.into_iter().map(|(key, value)| (key, json(value))).collect(),
-    }
+fn checked<T>(found: T, mut problems: Problems) -> Result<T> {
+    crate::base::problem::sort(&mut problems);
+    if problems.is_empty() { Ok(found) } else { Err(problems) }
 }
