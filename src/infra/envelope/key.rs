@@ -127,6 +127,12 @@ impl Public {
     }
 }
 
+impl std::fmt::Debug for Public {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Public({})", self.fingerprint())
+    }
+}
+
 /// A new pair of keys.
 pub struct Pair {
     /// PKCS#8 in PEM, under the passphrase where there is one.
@@ -252,4 +258,41 @@ fn tagged(tag: u8, parts: &[&[u8]]) -> Zeroizing<Vec<u8>> {
     }
     parts.iter().for_each(|part| out.extend_from_slice(part));
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pair_fits_under_a_passphrase_and_without() {
+        for passphrase in [None, Some("zebra")] {
+            let pair = generate(2048, passphrase).expect("a pair");
+            let asked = || passphrase.map(|word| Zeroizing::new(word.to_owned())).ok_or_else(Problem::default);
+            let private = Private::read(&pair.private, "k", asked).expect("reads");
+            let public = Public::read(&pair.public, "k.pub").expect("reads");
+            assert_eq!(public.fingerprint(), pair.fingerprint);
+            let wrapped = public.wrap(&[7; 32]).expect("wraps");
+            assert_eq!(private.unwrap(&wrapped).expect("unwraps").as_slice(), [7; 32]);
+            assert!(pair.private.lines().all(|line| line.len() <= 64));
+        }
+    }
+
+    #[test]
+    fn a_changed_key_file_is_a_wrong_passphrase_or_a_broken_key_and_never_a_key() {
+        let pair = generate(2048, Some("zebra")).expect("a pair");
+        let blocks = pem::blocks(&pair.private);
+        let der = &blocks.first().expect("a block").der;
+        for at in (0..der.len()).step_by(97) {
+            let mut changed = der.to_vec();
+            changed[at] ^= 1;
+            let text = pem::write("ENCRYPTED PRIVATE KEY", &changed);
+            let read = Private::read(&text, "k", || Ok(Zeroizing::new("zebra".to_owned())));
+            // What stands in one block alone may turn an unused number of the key.
+            if let Ok(key) = read {
+                let wrapped = Public::read(&pair.public, "k").expect("reads").wrap(&[7; 32]).expect("wraps");
+                assert!(key.unwrap(&wrapped).is_none_or(|key| key.as_slice() == [7; 32]), "at {at}");
+            }
+        }
+    }
 }
