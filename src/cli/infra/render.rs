@@ -75,7 +75,14 @@ fn init(args: &Args, program: &str, context: &Context, told: &mut [Told]) -> Exi
             Init::Always => true,
             Init::Never => false,
         };
+        let refused = std::mem::take(&mut told.refused);
         if !due {
+            told.warnings.extend(refused.into_iter().map(|problem| problem.kind(Kind::Warning)));
+            continue;
+        }
+        if !refused.is_empty() {
+            told.problems.extend(refused);
+            exit = Exit::Failed;
             continue;
         }
         match terraform::init(program, &told.layer.output, context.output != Output::Text) {
@@ -100,6 +107,8 @@ struct Told {
     rendered: bool,
     files: usize,
     warnings: Problems,
+    /// What Terraform will refuse.
+    refused: Problems,
     problems: Problems,
 }
 
@@ -107,12 +116,12 @@ impl Told {
     fn new(layer: &Layer, result: Result<Rendered, Problems>) -> Told {
         let layer = layer.clone();
         match result {
-            Ok(Rendered { files, warnings, .. }) => {
-                Told { layer, rendered: true, files, warnings, problems: Problems::new() }
+            Ok(Rendered { files, warnings, refused, .. }) => {
+                Told { layer, rendered: true, files, warnings, refused, problems: Problems::new() }
             }
             Err(found) => {
                 let (warnings, problems) = found.into_iter().partition(|problem| problem.kind == Kind::Warning);
-                Told { layer, rendered: false, files: 0, warnings, problems }
+                Told { layer, rendered: false, files: 0, warnings, refused: Problems::new(), problems }
             }
         }
     }

@@ -16,28 +16,33 @@ use std::path::Path;
 const RESERVED: [&str; 8] =
     ["source", "version", "providers", "count", "for_each", "lifecycle", "depends_on", "locals"];
 
-/// Makes both files, and tells what of the code could not be read.
+/// Both files, and what there is to say about the names in them.
+pub struct Declared {
+    pub files: Vec<(OsString, Piece)>,
+    /// What of the code could not be read.
+    pub warnings: Problems,
+    /// Variables that Terraform will refuse, and the places that set them.
+    pub refused: Problems,
+}
+
+/// Makes both files.
 ///
 /// # Errors
-/// A variable has a reserved name, or a file of variables from base is not HCL.
-pub fn files(layer: &Layer, variables: &Variables, pieces: &Pieces) -> Result<(Vec<(OsString, Piece)>, Problems)> {
+/// A file of variables from base is not HCL.
+pub fn files(layer: &Layer, variables: &Variables, pieces: &Pieces) -> Result<Declared> {
     let (declared, warnings) = declared(layer, pieces)?;
     let assigned = assigned(layer, pieces)?;
     let own = variables.0.iter().map(|(name, variable)| (name, variable.place));
     let all = own.chain(assigned.iter().map(|(name, place)| (name, Some(*place))));
     let mut missing = indexmap::IndexMap::new();
-    let mut problems = Problems::new();
-    for (name, place) in all {
+    let mut refused = Problems::new();
+    for (name, place) in all.filter(|(name, _)| !declared.contains(*name)) {
         if RESERVED.contains(&name.as_str()) {
             let mut problem = Problem::new(format!("no variable can be called `{name}`: Terraform keeps that name"));
             problem.place = place;
-            problems.push(problem.help("rename the variable"));
-        } else if !declared.contains(name) {
-            missing.insert(name.clone(), Value::Map(indexmap::IndexMap::new()));
+            refused.push(problem.help("rename the variable"));
         }
-    }
-    if !problems.is_empty() {
-        return Err(problems);
+        missing.insert(name.clone(), Value::Map(indexmap::IndexMap::new()));
     }
     let universe: Value = [("variable".to_owned(), Value::Map(missing))].into_iter().collect();
     let text = |text: String, mode: u32| Piece::Text { text, mode, source: None };
@@ -45,7 +50,7 @@ pub fn files(layer: &Layer, variables: &Variables, pieces: &Pieces) -> Result<(V
         ("stacks.tf.json".into(), text(universe.to_json(), 0o644)),
         ("zzz.auto.tfvars.json".into(), text(variables.value().to_json(), 0o600)),
     ];
-    Ok((files, warnings))
+    Ok(Declared { files, warnings, refused })
 }
 
 /// The names that the code declares, at the top of the output folder.

@@ -19,7 +19,7 @@ mod variables;
 
 pub use options::Options;
 pub use pieces::{Piece, Pieces};
-pub use render::{Rendered, build, render, render_all};
+pub use render::{Built, Rendered, build, render, render_all};
 pub use run::Run;
 pub use site::{Layer, Name};
 pub use variables::{Variable, Variables};

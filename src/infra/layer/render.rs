@@ -20,6 +20,16 @@ pub struct Rendered {
     pub files: usize,
     /// What is worth saying, and fails nothing.
     pub warnings: Problems,
+    /// What Terraform will refuse. The folder is written all the same, as the original does.
+    pub refused: Problems,
+}
+
+/// What the output folder of a layer is to hold.
+#[derive(Debug)]
+pub struct Built {
+    pub pieces: Pieces,
+    pub warnings: Problems,
+    pub refused: Problems,
 }
 
 /// Renders the layer into its output folder. The folder is as it was where that fails.
@@ -27,18 +37,18 @@ pub struct Rendered {
 /// # Errors
 /// Every problem of the step that failed, at the files of the tree.
 pub fn render(run: &Arc<Run>, layer: &Layer) -> Result<Rendered> {
-    let (pieces, mut warnings) = build(run, layer)?;
+    let Built { pieces, mut warnings, refused } = build(run, layer)?;
     warnings.extend(unread::warnings(run, layer)?);
     let files = pieces.len();
     output::write(&layer.output, &layer.label(), pieces)?;
-    Ok(Rendered { layer: layer.clone(), files, warnings })
+    Ok(Rendered { layer: layer.clone(), files, warnings, refused })
 }
 
 /// Makes what the output folder is to hold, and writes nothing.
 ///
 /// # Errors
 /// As [`render`].
-pub fn build(run: &Arc<Run>, layer: &Layer) -> Result<(Pieces, Problems)> {
+pub fn build(run: &Arc<Run>, layer: &Layer) -> Result<Built> {
     let (environments, opened) = run.environments()?;
     let mut pieces = pieces::collect(run, layer)?;
     let predefined = predefined(layer, &environments);
@@ -46,9 +56,9 @@ pub fn build(run: &Arc<Run>, layer: &Layer) -> Result<(Pieces, Problems)> {
     let private = first_pass(run, layer, &jinja, &predefined, &mut pieces)? || opened;
     let (variables, more) = all(run, layer, &predefined, &pieces)?;
     second_pass(&jinja, &variables, private || more, &mut pieces)?;
-    let (files, warnings) = declare::files(layer, &variables, &pieces)?;
-    pieces.extend(files);
-    Ok((pieces, warnings))
+    let declared = declare::files(layer, &variables, &pieces)?;
+    pieces.extend(declared.files);
+    Ok(Built { pieces, warnings: declared.warnings, refused: declared.refused })
 }
 
 /// Renders `*.tfvars.jinja` with the plain files of all levels; tells whether one of their values was a secret.
