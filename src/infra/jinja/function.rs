@@ -1,6 +1,8 @@
 //! The functions that a template can call.
 
-use super::{Answer, Host, Missed, Target, json, value};
+use super::{Answer, Host, Missed, Target, deepformat, json, value};
+use crate::base::Problem;
+use crate::module::template::python;
 use minijinja::value::{Kwargs, Rest, Value};
 use minijinja::{Environment, Error, ErrorKind, State};
 use sha2::Digest;
@@ -41,9 +43,13 @@ pub fn add(environment: &mut Environment<'static>, host: &Arc<dyn Host>, missed:
         let text = text("jsondecode", "data", &data)?;
         json::decode(&text).map(|found| value::value(&found)).map_err(|words| wrong(format!("`jsondecode`: {words}")))
     });
+    environment.add_function("deepformat", |args: Rest<Value>, named: Kwargs| {
+        let [value, params] = taken("deepformat", ["value", "params"], args.0, &named)?;
+        deepformat::deep(&value, &params)
+    });
     environment.add_function("throw", |args: Rest<Value>, named: Kwargs| {
         let [message] = taken("throw", ["message"], args.0, &named)?;
-        Err::<Value, Error>(wrong(message.to_string()))
+        Err::<Value, Error>(wrong(python::text(&message)?))
     });
     let files = Arc::clone(host);
     environment.add_function("file", move |args: Rest<Value>, named: Kwargs| {
@@ -176,5 +182,21 @@ fn in_function(function: &str, error: Error) -> Error {
     match error.detail() {
         Some(detail) => Error::new(error.kind(), format!("`{function}`: {detail}")),
         None => error,
+    }
+}
+
+/// The problem with what this room knows about it: where a name was looked for in vain, and what is a function.
+pub fn told(problem: Problem, missed: &[(String, String)]) -> Problem {
+    let filter = problem.what.strip_prefix("there is no filter `").and_then(|rest| rest.strip_suffix('`'));
+    if let Some(name) = filter.filter(|name| NAMES.contains(name)) {
+        let help = format!("`{name}` is a function: write `{name}(…)`");
+        return problem.help(help);
+    }
+    if problem.help.as_deref().is_some_and(|help| help.starts_with("a template changes no list")) {
+        return problem.help("no template changes a value: make a new one with `+`, `dict(…)` or `{% set … %}`");
+    }
+    match missed.iter().rev().find(|(name, _)| problem.what.contains(name.as_str())) {
+        Some((_, words)) => problem.note(words),
+        None => problem,
     }
 }

@@ -3,18 +3,24 @@
 //! Enters: a text and the variables. Leaves: what it renders to, or a problem at the template's own line. Never reads a
 //! file or starts anything by itself: the [`Host`] answers what a template asks for.
 
+mod deepformat;
+mod dialect;
 mod function;
 mod json;
 #[cfg(test)]
 mod tests;
 mod value;
+mod varied;
 
 pub use value::Var;
 
 use super::Value;
 use crate::base::{FileId, Problem};
 use crate::module::template::{Space, environment, error};
+use dialect::Dialect;
+use minijinja::value::{Object, ObjectRepr, Value as Jin};
 use minijinja::{Environment, ErrorKind};
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
@@ -75,7 +81,9 @@ impl Jinja {
             let words = "`include`, `import` and `extends` are not there in a layer: every template stands alone";
             Err::<Option<String>, _>(minijinja::Error::new(ErrorKind::InvalidOperation, words))
         });
+        environment.add_global("self", Jin::from_object(Whole));
         function::add(&mut environment, &host, &missed);
+        varied::add(&mut environment);
         Jinja { environment, missed }
     }
 
@@ -85,19 +93,37 @@ impl Jinja {
     /// The template's own place and words; never the values that it was given, but for what `throw` says.
     pub fn render(&self, file: FileId, var: &Var) -> Result<String, Problem> {
         let text = file.text();
+        let text = match text.contains('\r') {
+            true => Cow::Owned(text.replace("\r\n", "\n").replace('\r', "\n")),
+            false => Cow::Borrowed(&*text),
+        };
+        let dialect = Dialect::of(&text);
         let name = file.path().display().to_string();
         let context = var.context();
         let found = self
             .environment
-            .template_from_named_str(&name, &text)
+            .template_from_named_str(&name, &dialect.text)
             .and_then(|template| template.render(context.clone()));
         let missed = self.missed.lock().unwrap_or_else(|e| e.into_inner()).remove(&name).unwrap_or_default();
         found.map_err(|error| {
-            let problem = error::problem(&error, |_| String::new(), &|_| Some(file), &context);
-            match missed.iter().rev().find(|(name, _)| problem.what.contains(name.as_str())) {
-                Some((_, words)) => problem.note(words),
-                None => problem,
+            // The text that the engine read stands in for the file, whose place is then told.
+            let read = FileId::new(file.path(), &*dialect.text);
+            let mut problem = error::problem(&error, |_| String::new(), &|_| Some(read), &context);
+            if let Some(place) = &mut problem.place {
+                place.file = file;
+                place.column = dialect.column(place.line, place.column);
             }
+            function::told(problem, &missed)
         })
+    }
+}
+
+/// What `self` is: there, without a value. The engine itself answers `self.block()`.
+#[derive(Debug)]
+struct Whole;
+
+impl Object for Whole {
+    fn repr(self: &Arc<Self>) -> ObjectRepr {
+        ObjectRepr::Plain
     }
 }

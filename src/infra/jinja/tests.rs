@@ -1,5 +1,6 @@
 use super::{Answer, Host, Jinja, Target, Var, json};
 use crate::base::FileId;
+use crate::infra::Value;
 use std::sync::Arc;
 
 /// A host that knows a few names.
@@ -66,4 +67,26 @@ fn the_functions_answer() {
     ] {
         assert_eq!(rendered(template, "{}").as_deref(), Ok(want), "{template}");
     }
+}
+
+/// `tests/templates/layers.json` holds what Jinja2 itself made of each template: `want`, or nothing where it failed.
+/// `suil` is there where suil does otherwise on purpose: its text, or null where it refuses.
+#[test]
+fn templates_come_out_as_jinja2_renders_them() {
+    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/templates/layers.json");
+    let corpus = json::decode(&std::fs::read_to_string(path).expect("corpus")).expect("json");
+    let variables = corpus.get("variables").expect("variables").to_json_line();
+    let Some(Value::List(cases)) = corpus.get("cases") else { panic!("no cases") };
+    assert!(cases.len() > 250);
+    let mut differ = Vec::new();
+    for case in cases {
+        let template = case.get("template").and_then(Value::as_str).expect("template");
+        let want = case.get("suil").or(case.get("want")).and_then(Value::as_str);
+        match (want, rendered(template, &variables)) {
+            (Some(want), Ok(found)) if want == found => {}
+            (None, Err(_)) => {}
+            (want, found) => differ.push(format!("{template}\n  wanted {want:?}\n  found  {found:?}")),
+        }
+    }
+    assert!(differ.is_empty(), "{} differ\n{}", differ.len(), differ.join("\n"));
 }

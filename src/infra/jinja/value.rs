@@ -1,11 +1,10 @@
 //! Values on their way into a template and out of it.
 
 use super::super::value::{Number, Value};
+use crate::module::template::{method, number};
 use indexmap::IndexMap;
-use minijinja::value::{DynObject, Enumerator, Object, ObjectRepr, Value as Jin, ValueKind};
+use minijinja::value::{Enumerator, Object, Value as Jin, ValueKind};
 use minijinja::{Error, ErrorKind};
-use num_bigint::BigInt;
-use std::cmp::Ordering;
 use std::sync::Arc;
 
 /// The variables of a layer, ready for any number of templates.
@@ -33,6 +32,14 @@ impl Object for Map {
         self.0.get(key.as_str()?).cloned()
     }
 
+    /// What stands behind a point: a method of the mapping comes before the key of its name.
+    fn get_value_by_str(self: &Arc<Self>, key: &str) -> Option<Jin> {
+        match method::DICT.contains(&key) {
+            true => Some(method::bound(Jin::from_dyn_object(Arc::clone(self)), key)),
+            false => self.0.get(key).cloned(),
+        }
+    }
+
     fn enumerate(self: &Arc<Self>) -> Enumerator {
         let map = Arc::clone(self);
         let at = move |at: usize| map.0.get_index(at).map(|(key, _)| Jin::from(key.as_str())).unwrap_or_default();
@@ -44,47 +51,18 @@ impl Object for Map {
     }
 }
 
-/// A whole number that the engine cannot calculate with. It prints exactly and compares.
-#[derive(Debug)]
-struct Huge(BigInt);
-
-impl Object for Huge {
-    fn repr(self: &Arc<Self>) -> ObjectRepr {
-        ObjectRepr::Plain
-    }
-
-    fn custom_cmp(self: &Arc<Self>, other: &DynObject) -> Option<Ordering> {
-        Some(self.0.cmp(&other.downcast_ref::<Huge>()?.0))
-    }
-
-    fn render(self: &Arc<Self>, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{}", self.0)
-    }
-}
-
 /// A value as the engine holds it.
 pub fn value(value: &Value) -> Jin {
     match value {
         Value::Null => Jin::from(()),
         Value::Bool(b) => Jin::from(*b),
         Value::Number(Number::Float(x)) => Jin::from(*x),
-        Value::Number(Number::Int(n)) => whole(n),
+        Value::Number(Number::Int(n)) => number::whole(n),
         Value::Str(text) => Jin::from(text.as_str()),
         Value::List(items) => Jin::from(items.iter().map(self::value).collect::<Vec<Jin>>()),
         Value::Map(map) => {
             Jin::from_object(Map(map.iter().map(|(key, item)| (key.clone(), self::value(item))).collect()))
         }
-    }
-}
-
-fn whole(n: &BigInt) -> Jin {
-    if let Ok(n) = i64::try_from(n) {
-        return Jin::from(n);
-    }
-    match (i128::try_from(n), u128::try_from(n)) {
-        (Ok(n), _) => Jin::from(n),
-        (_, Ok(n)) => Jin::from(n),
-        _ => Jin::from_object(Huge(n.clone())),
     }
 }
 
@@ -103,7 +81,7 @@ fn level(value: &Jin, depth: usize) -> Result<Value, Error> {
     Ok(match value.kind() {
         ValueKind::None => Value::Null,
         ValueKind::Bool => Value::Bool(value.is_true()),
-        ValueKind::Number => number(value)?,
+        ValueKind::Number => numeric(value)?,
         ValueKind::String => Value::Str(value.as_str().unwrap_or_default().to_owned()),
         ValueKind::Seq | ValueKind::Iterable => {
             Value::List(value.try_iter()?.map(|item| level(&item, depth + 1)).collect::<Result<_, _>>()?)
@@ -116,14 +94,14 @@ fn level(value: &Jin, depth: usize) -> Result<Value, Error> {
             Value::Map(map)
         }
         ValueKind::Undefined => return Err(Error::from(ErrorKind::UndefinedError)),
-        other => match value.downcast_object_ref::<Huge>() {
-            Some(Huge(n)) => Value::Number(Number::Int(n.clone())),
+        other => match value.downcast_object_ref::<number::Huge>() {
+            Some(number::Huge(n)) => Value::Number(Number::Int(n.clone())),
             None => return Err(Error::new(ErrorKind::BadSerialization, format!("a {other} is no data"))),
         },
     })
 }
 
-fn number(value: &Jin) -> Result<Value, Error> {
+fn numeric(value: &Jin) -> Result<Value, Error> {
     let wrong = || Error::new(ErrorKind::BadSerialization, "the number is out of range");
     Ok(Value::Number(match (i128::try_from(value.clone()), u128::try_from(value.clone())) {
         _ if !value.is_integer() => Number::Float(f64::try_from(value.clone())?),
@@ -138,7 +116,7 @@ fn key(value: &Jin) -> Result<String, Error> {
         ValueKind::String => value.as_str().unwrap_or_default().to_owned(),
         ValueKind::None => "null".to_owned(),
         ValueKind::Bool => value.is_true().to_string(),
-        ValueKind::Number => match number(value)? {
+        ValueKind::Number => match numeric(value)? {
             Value::Number(number) => number.to_string(),
             _ => String::new(),
         },

@@ -18,7 +18,11 @@ pub fn problem(error: &Error, before: impl Fn(&str) -> String, sources: Sources,
     // The innermost error with a line is where the author has to look.
     let inner = chain.iter().rev().find(|e| e.line().is_some()).copied().unwrap_or(error);
     let name = undefined(inner).or_else(|| chain.iter().find_map(|e| undefined(e)));
-    let name = name.or_else(|| expression(sources, inner));
+    // What the engine has no words for is told as it stands in the template.
+    let name = match name {
+        Some(name) if !name.contains("...") => Some(name),
+        name => expression(sources, inner).or(name),
+    };
     let words = match &name {
         Some(name) => format!("`{name}` is undefined"),
         None => words(chain.last().copied().unwrap_or(error)),
@@ -59,7 +63,7 @@ fn undefined(error: &Error) -> Option<String> {
 
 /// The same from the source, where a filter met something undefined: what stands before it.
 fn expression(sources: Sources, error: &Error) -> Option<String> {
-    if error.kind() != ErrorKind::UndefinedError || error.detail().is_some() {
+    if error.kind() != ErrorKind::UndefinedError || error.detail().is_some_and(|d| !d.contains("...")) {
         return None;
     }
     let text = sources(error.name()?)?.text();

@@ -7,10 +7,11 @@ mod cycler;
 pub mod error;
 mod filter;
 mod json;
-mod method;
-mod number;
+pub mod method;
+pub mod number;
 mod origin;
-mod printf;
+pub mod printf;
+pub mod python;
 #[cfg(test)]
 mod tests;
 
@@ -149,11 +150,10 @@ pub fn environment(space: Space) -> Environment<'static> {
     }
     environment.set_unknown_method_callback(method::call);
     environment.set_formatter(|out, state, value| {
-        if value.kind() == ValueKind::Seq {
-            filter::defined(value)?;
-        }
-        if let Some(x) = number::fraction(value) {
-            return out.write_str(&number::repr(x)).map_err(minijinja::Error::from);
+        // The engine knows best where something undefined comes from.
+        let plain = matches!(state.auto_escape(), AutoEscape::None);
+        if plain && !value.is_undefined() && value.kind() != ValueKind::Invalid {
+            return out.write_str(&python::text(value)?).map_err(minijinja::Error::from);
         }
         minijinja::escape_formatter(out, state, value)
     });
