@@ -7,6 +7,9 @@
 
 pub mod envelope;
 pub mod hcl;
+pub mod jinja;
+pub mod layer;
+pub mod terraform;
 pub mod value;
 
 pub use value::{Number, Value};

@@ -4,7 +4,10 @@ mod decrypt;
 mod encrypt;
 mod genkey;
 mod keys;
+mod options;
 mod rekey;
+mod render;
+mod select;
 
 use super::{Context, Outcome};
 
@@ -18,6 +21,7 @@ pub struct Args {
 
 #[derive(clap::Subcommand, Debug)]
 enum Command {
+    Render(render::Args),
     Encrypt(encrypt::Args),
     Decrypt(decrypt::Args),
     Genkey(genkey::Args),
@@ -26,6 +30,7 @@ enum Command {
 
 pub fn run(args: Args, context: &Context) -> Outcome {
     match args.command {
+        Command::Render(args) => render::run(args, context),
         Command::Encrypt(args) => encrypt::run(args, context),
         Command::Decrypt(args) => decrypt::run(args, context),
         Command::Genkey(args) => genkey::run(args, context),

@@ -12,11 +12,21 @@ const BITS: u64 = 512;
 const DIGITS: i64 = 20_000;
 
 /// `mantissa · 2^exponent`, where the mantissa is odd or the whole is 0.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Real {
     mantissa: BigInt,
     exponent: i64,
+    /// It was written out with a point, `3.0`. JSON and templates show it, and Terraform does not care.
+    point: bool,
 }
+
+impl PartialEq for Real {
+    fn eq(&self, other: &Real) -> bool {
+        (&self.mantissa, self.exponent) == (&other.mantissa, other.exponent)
+    }
+}
+
+impl Eq for Real {}
 
 /// Too large or too small by far.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -29,14 +39,19 @@ impl Real {
 
     fn new(mantissa: BigInt, exponent: i64) -> Real {
         match mantissa.trailing_zeros() {
-            None => Real { mantissa, exponent: 0 },
-            Some(0) => Real { mantissa, exponent },
-            Some(zeros) => Real { mantissa: mantissa >> zeros, exponent: exponent + zeros as i64 },
+            None => Real { mantissa, exponent: 0, point: false },
+            Some(0) => Real { mantissa, exponent, point: false },
+            Some(zeros) => Real { mantissa: mantissa >> zeros, exponent: exponent + zeros as i64, point: false },
         }
     }
 
     /// Reads `12`, `1.5`, `1.5e-3`.
     pub fn parse(text: &str) -> Result<Real, Unwieldy> {
+        let point = text.contains('.') && !text.contains(['e', 'E']);
+        Ok(Real { point, ..Real::digits(text)? })
+    }
+
+    fn digits(text: &str) -> Result<Real, Unwieldy> {
         let (digits, power) = match text.find(['e', 'E']) {
             Some(at) => {
                 let (digits, power) = text.split_at(at);
@@ -72,7 +87,7 @@ impl Real {
         let (mantissa, exponent) = (self.mantissa, self.exponent);
         let excess = mantissa.bits().saturating_sub(BITS);
         if excess == 0 {
-            return Real { mantissa, exponent };
+            return Real { mantissa, exponent, point: self.point };
         }
         let (sign, magnitude) = mantissa.into_parts();
         Real::new(BigInt::from_biguint(sign, shifted(&magnitude, excess)), exponent + excess as i64)
@@ -102,7 +117,7 @@ impl Real {
     }
 
     pub fn negated(self) -> Real {
-        Real { mantissa: -self.mantissa, exponent: self.exponent }
+        Real { mantissa: -self.mantissa, ..self }
     }
 
     pub fn plus(&self, other: &Real) -> Real {
@@ -152,9 +167,11 @@ impl Real {
         a.cmp(&b)
     }
 
-    /// The number as a value: exact where it is whole, otherwise the nearest of 64 bits.
+    /// The number as a value: exact where it is whole, otherwise the nearest of 64 bits. One that was written with a
+    /// point keeps it where that loses nothing.
     pub fn to_number(&self) -> Number {
         match self.to_whole() {
+            Some(whole) if self.point && whole.bits() <= 53 => Number::Float(self.to_f64()),
             Some(whole) => Number::Int(whole),
             None => Number::Float(self.to_f64()),
         }

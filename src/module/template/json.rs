@@ -48,7 +48,10 @@ fn write(out: &mut String, value: &Value, indent: Option<usize>, depth: usize) -
             })?;
         }
         ValueKind::Undefined => return Err(Error::new(ErrorKind::UndefinedError, "an undefined value has no JSON")),
-        other => return Err(Error::new(ErrorKind::BadSerialization, format!("a {other} has no JSON"))),
+        other => match value.downcast_object_ref::<number::Huge>() {
+            Some(number::Huge(n)) => out.push_str(&n.to_string()),
+            None => return Err(Error::new(ErrorKind::BadSerialization, format!("a {other} has no JSON"))),
+        },
     }
     Ok(())
 }
