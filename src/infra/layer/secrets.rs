@@ -33,6 +33,7 @@ impl Secrets {
                 })),
             }
         }
+        envelope::once(&mut problems);
         if problems.is_empty() { Ok(any) } else { Err(problems) }
     }
 }
