@@ -11,8 +11,9 @@ use super::tree::{Expression, For, Node, Part, Step};
 use crate::base::{Problem, Problems};
 use indexmap::IndexMap;
 
-/// How much one file may compute: loops within loops would otherwise take all memory from a few lines.
-const BUDGET: usize = 20_000_000;
+/// How many values and characters a file may compute beyond those it is written with: loops within loops would
+/// otherwise take all memory from a few lines.
+const BUDGET: usize = 2_000_000;
 
 /// A value on its way, its numbers still exact.
 #[derive(Clone, PartialEq, Debug)]
@@ -94,7 +95,7 @@ fn numeric(text: &str) -> Option<Real> {
         Some(digits) => (true, digits),
         None => (false, text.strip_prefix('+').unwrap_or(text)),
     };
-    let plain = digits.starts_with(|c: char| c.is_ascii_digit())
+    let plain = digits.trim_start_matches('.').starts_with(|c: char| c.is_ascii_digit())
         && digits.bytes().all(|b| b.is_ascii_digit() || matches!(b, b'.' | b'e' | b'E' | b'+' | b'-'));
     let number = if plain { Real::parse(digits).ok()? } else { return None };
     Some(if negative { number.negated() } else { number })
@@ -105,11 +106,12 @@ pub(super) struct Evaluator<'a> {
     pub problems: Problems,
     names: Vec<(String, Computed)>,
     spent: usize,
+    budget: usize,
 }
 
 impl<'a> Evaluator<'a> {
     pub fn new(source: &'a Source) -> Evaluator<'a> {
-        Evaluator { source, problems: vec![], names: vec![], spent: 0 }
+        Evaluator { source, problems: vec![], names: vec![], spent: 0, budget: BUDGET + 4 * source.text.len() }
     }
 
     fn fail<T>(&mut self, span: Span, what: impl Into<String>, expected: impl Into<String>) -> Option<T> {
@@ -121,7 +123,7 @@ impl<'a> Evaluator<'a> {
     fn spend(&mut self, span: Span, weight: usize) -> Option<()> {
         let before = self.spent;
         self.spent = before.saturating_add(weight);
-        match (before > BUDGET, self.spent > BUDGET) {
+        match (before > self.budget, self.spent > self.budget) {
             (true, _) => None,
             (false, true) => self.fail(span, "this file computes too much", "expected loops that end sooner"),
             _ => Some(()),

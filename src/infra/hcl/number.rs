@@ -156,10 +156,10 @@ impl Real {
         Some(Real::new(BigInt::from_biguint(sign, (magnitude << 1u8) + 1u8), exponent - 1).rounded())
     }
 
-    /// What is left of a division that rounds towards 0.
-    pub fn remainder(&self, other: &Real) -> Option<Real> {
+    /// What is left of a division that rounds towards 0; of one by 0, all.
+    pub fn remainder(&self, other: &Real) -> Real {
         let (a, b, exponent) = self.aligned(other);
-        if b.sign() == Sign::NoSign { None } else { Some(Real::new(a % b, exponent).rounded()) }
+        if b.sign() == Sign::NoSign { self.clone() } else { Real::new(a % b, exponent).rounded() }
     }
 
     pub fn compared(&self, other: &Real) -> Ordering {

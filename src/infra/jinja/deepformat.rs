@@ -2,7 +2,7 @@
 
 use super::super::value::Number;
 use super::value::plain;
-use crate::module::template::python;
+use crate::module::template::{filter, python};
 use minijinja::value::{Value, ValueKind};
 use minijinja::{Error, ErrorKind};
 use num_bigint::{BigInt, Sign};
@@ -22,6 +22,9 @@ fn wrong(words: impl Into<String>) -> Error {
 /// # Errors
 /// A name is missing, a place in braces is no name, its format does not fit; attributes are refused.
 pub fn deep(value: &Value, params: &Value) -> Result<Value, Error> {
+    if params.is_undefined() {
+        return Err(filter::undefined(params));
+    }
     if params.kind() != ValueKind::Map {
         return Err(wrong(format!("`params` is a {}, expected a mapping", params.kind())));
     }
@@ -46,7 +49,7 @@ fn level(value: &Value, params: &Value, depth: usize) -> Result<Value, Error> {
             }
             Value::from_pairs(pairs)
         }
-        ValueKind::Undefined => return Err(Error::from(ErrorKind::UndefinedError)),
+        ValueKind::Undefined => return Err(filter::undefined(value)),
         _ => value.clone(),
     })
 }

@@ -24,7 +24,7 @@ pub struct Dialect<'a> {
 impl<'a> Dialect<'a> {
     /// Takes a text with LF at the ends of lines.
     pub fn of(text: &'a str) -> Dialect<'a> {
-        if !text.contains('%') {
+        if !text.contains('%') || !text.contains('{') {
             return Dialect { text: Cow::Borrowed(text), edits: Vec::new() };
         }
         let mut edits = edits(text);
@@ -47,22 +47,24 @@ impl<'a> Dialect<'a> {
     pub fn column(&self, line: u32, column: u32) -> u32 {
         let start =
             |text: &str| text.split_inclusive('\n').take(line.saturating_sub(1) as usize).map(str::len).sum::<usize>();
-        let mut column = column as usize;
+        let column = column as usize;
         let first = start(&self.text);
-        let mut shift = 0;
+        let (mut shift, mut ahead) = (0, 0);
         for edit in &self.edits {
             let at = edit.at + shift;
-            shift = shift + edit.words.len() - edit.away;
+            let more = edit.words.len() - edit.away;
+            shift += more;
             let Some(before) = self.text.get(first..at) else { continue };
-            if before.contains('\n') {
+            let here = before.chars().count() + 1;
+            if before.contains('\n') || here >= column {
                 break;
             }
-            let here = before.chars().count() + 1;
-            if here < column {
-                column = column.saturating_sub(edit.words.len() - edit.away).max(here);
+            if column < here + edit.words.len() {
+                return (here - ahead) as u32;
             }
+            ahead += more;
         }
-        column as u32
+        (column - ahead) as u32
     }
 }
 
@@ -98,9 +100,37 @@ struct Open<'a> {
     varied: bool,
 }
 
-fn edits(text: &str) -> Vec<Edit> {
-    let mut edits = Vec::new();
-    let mut macros: Vec<Open> = Vec::new();
+/// The block that was opened last and never closed, and where it begins.
+pub fn unclosed(text: &str) -> Option<(String, usize)> {
+    let mut open: Vec<(String, usize)> = Vec::new();
+    each(text, |tag| {
+        let mut words = tag.tokens.iter().skip_while(|t| t.is("-") || t.is("+"));
+        let word = words.next().filter(|_| tag.block).map_or("", |t| t.text);
+        match word.strip_prefix("end") {
+            Some(_) => {
+                open.pop();
+            }
+            None if word == "set" && tag.tokens.iter().any(|t| t.is("=")) => {}
+            None if BLOCKS.contains(&word) => open.push((word.to_owned(), tag.start)),
+            None => {}
+        }
+    });
+    open.pop()
+}
+
+/// What needs an `end…`.
+const BLOCKS: [&str; 9] = ["if", "for", "macro", "call", "filter", "set", "with", "block", "autoescape"];
+
+/// `{{ … }}` or `{% … %}`.
+struct Tag<'a> {
+    block: bool,
+    start: usize,
+    end: usize,
+    tokens: Vec<Token<'a>>,
+}
+
+/// Calls `see` with every tag that is no comment and is not in a raw block.
+fn each<'a>(text: &'a str, mut see: impl FnMut(Tag<'a>)) {
     let mut at = 0;
     while let Some(found) = text.get(at..).and_then(|rest| rest.find('{')) {
         let start = at + found;
@@ -116,19 +146,26 @@ fn edits(text: &str) -> Vec<Edit> {
         let block = rest.starts_with("{%");
         let (tokens, end) = tokens(text, start + 2, if block { "%}" } else { "}}" });
         at = end;
+        let raw = |t: &&Token| !t.is("-") && !t.is("+");
+        if block && tokens.iter().find(raw).is_some_and(|t| t.text == "raw") {
+            at = text.get(end..).and_then(|rest| rest.find("endraw")).map_or(text.len(), |found| end + found);
+            at = text.get(at..).and_then(|rest| rest.find("%}")).map_or(text.len(), |found| at + found + 2);
+            continue;
+        }
+        see(Tag { block, start, end, tokens });
+    }
+}
+
+fn edits(text: &str) -> Vec<Edit> {
+    let mut edits = Vec::new();
+    let mut macros: Vec<Open> = Vec::new();
+    each(text, |Tag { block, end, tokens, .. }| {
         percents(&tokens, &mut edits);
         if let Some(open) = macros.last_mut() {
             open.varied |= tokens.iter().any(|t| t.kind == Kind::Word && ["varargs", "kwargs"].contains(&t.text));
         }
-        if !block {
-            continue;
-        }
         let mut tokens = tokens.iter().skip_while(|t| t.is("-") || t.is("+"));
-        match tokens.next().filter(|t| t.kind == Kind::Word).map(|t| t.text) {
-            Some("raw") => {
-                at = text.get(end..).and_then(|rest| rest.find("endraw")).map_or(text.len(), |found| end + found);
-                at = text.get(at..).and_then(|rest| rest.find("%}")).map_or(text.len(), |found| at + found + 2);
-            }
+        match tokens.next().filter(|t| block && t.kind == Kind::Word).map(|t| t.text) {
             Some("macro") => {
                 let name = tokens.next().map_or("", |t| t.text);
                 let rest: Vec<&Token> = tokens.collect();
@@ -147,7 +184,7 @@ fn edits(text: &str) -> Vec<Edit> {
             }
             _ => {}
         }
-    }
+    });
     edits
 }
 

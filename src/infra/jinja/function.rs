@@ -2,7 +2,7 @@
 
 use super::{Answer, Host, Missed, Target, deepformat, json, value};
 use crate::base::Problem;
-use crate::module::template::python;
+use crate::module::template::{filter, python};
 use minijinja::value::{Kwargs, Rest, Value};
 use minijinja::{Environment, Error, ErrorKind, State};
 use sha2::Digest;
@@ -157,7 +157,7 @@ fn taken<const N: usize>(
             (None, None) => return Err(wrong(format!("`{function}` needs `{name}`"))),
         };
         if place.is_undefined() {
-            return Err(Error::from(ErrorKind::UndefinedError));
+            return Err(filter::undefined(place));
         }
     }
     // `file` of the original takes anything beside its path.
@@ -187,17 +187,25 @@ fn in_function(function: &str, error: Error) -> Error {
 }
 
 /// The problem with what this room knows about it: where a name was looked for in vain, and what is a function.
-pub fn told(problem: Problem, missed: &[(String, String)]) -> Problem {
-    let filter = problem.what.strip_prefix("there is no filter `").and_then(|rest| rest.strip_suffix('`'));
-    if let Some(name) = filter.filter(|name| NAMES.contains(name)) {
+pub fn told(problem: Problem, missed: &[(String, String)], context: &Value) -> Problem {
+    let within =
+        |before: &str, after: &str| problem.what.strip_prefix(before).and_then(|rest| rest.strip_suffix(after));
+    if let Some(name) = within("there is no filter `", "`").filter(|name| NAMES.contains(name)) {
         let help = format!("`{name}` is a function: write `{name}(…)`");
         return problem.help(help);
     }
     if problem.help.as_deref().is_some_and(|help| help.starts_with("a template changes no list")) {
-        return problem.help("no template changes a value: make a new one with `+`, `dict(…)` or `{% set … %}`");
+        return problem.help("make a new value with `+`, `dict(…)` or `{% set … %}`");
     }
-    match missed.iter().rev().find(|(name, _)| problem.what.contains(name.as_str())) {
-        Some((_, words)) => problem.note(words),
-        None => problem,
+    if let Some((_, words)) = missed.iter().rev().find(|(name, _)| problem.what.contains(name.as_str())) {
+        return problem.note(words);
     }
+    if let Some(name) = within("`", "` is undefined") {
+        let variable = context.get_attr("var").and_then(|var| var.get_item(&Value::from(name)));
+        if variable.is_ok_and(|variable| !variable.is_undefined()) {
+            let help = format!("did you mean `var.{name}`?");
+            return problem.help(help);
+        }
+    }
+    problem
 }

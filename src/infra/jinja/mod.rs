@@ -15,7 +15,7 @@ mod varied;
 pub use value::Var;
 
 use super::Value;
-use crate::base::{FileId, Problem};
+use crate::base::{FileId, Place, Problem};
 use crate::module::template::{Space, environment, error};
 use dialect::Dialect;
 use minijinja::value::{Object, ObjectRepr, Value as Jin};
@@ -81,6 +81,8 @@ impl Jinja {
             let words = "`include`, `import` and `extends` are not there in a layer: every template stands alone";
             Err::<Option<String>, _>(minijinja::Error::new(ErrorKind::InvalidOperation, words))
         });
+        // It would print every variable.
+        environment.remove_global("debug");
         environment.add_global("self", Jin::from_object(Whole));
         function::add(&mut environment, &host, &missed);
         varied::add(&mut environment);
@@ -109,11 +111,20 @@ impl Jinja {
             // The text that the engine read stands in for the file, whose place is then told.
             let read = FileId::new(file.path(), &*dialect.text);
             let mut problem = error::problem(&error, |_| String::new(), &|_| Some(read), &context);
+            let unclosed =
+                problem.what.starts_with("unexpected end of input").then(|| dialect::unclosed(&dialect.text));
+            if let Some((word, at)) = unclosed.flatten() {
+                let before = dialect.text.get(..at).unwrap_or_default();
+                let line = before.matches('\n').count() as u32 + 1;
+                let column = before.chars().rev().take_while(|c| *c != '\n').count() as u32 + 1;
+                problem = Problem::new(format!("`{{% {word} %}}` of line {line} is never closed"));
+                problem = problem.at(Place { file, line, column, width: 2 });
+            }
             if let Some(place) = &mut problem.place {
                 place.file = file;
                 place.column = dialect.column(place.line, place.column);
             }
-            function::told(problem, &missed)
+            function::told(problem, &missed, &context)
         })
     }
 }

@@ -90,3 +90,131 @@ fn templates_come_out_as_jinja2_renders_them() {
     }
     assert!(differ.is_empty(), "{} differ\n{}", differ.len(), differ.join("\n"));
 }
+
+/// Each case: a template, and the whole report.
+#[test]
+fn errors_say_what_is_wrong_at_the_line_that_the_author_wrote() {
+    let at = |place: &str| format!("\n  at stacks/kiln/base/main.tf:{place}");
+    for (template, want) in [
+        (
+            "a\n  {{ var.twon }}",
+            format!(
+                "`var.twon` is undefined{}\n  expected one of `town`, `n`, `key`\n  help: did you mean `town`?",
+                at("2:6")
+            ),
+        ),
+        ("{{ town }}", format!("`town` is undefined{}\n  expected `var`\n  help: did you mean `var.town`?", at("1:4"))),
+        ("{{ [row.x for] }}", format!("unexpected identifier, expected `,`{}", at("1:11"))),
+        ("{% for row in [{}] %}{{ row.x }}{% endfor %}", format!("`row.x` is undefined{}", at("1:25"))),
+        ("{{ md5(var.n) }}", format!("`md5`: `string` is a number, expected a string{}", at("1:4"))),
+        (
+            "{{ 'x' | md5 }}",
+            format!("there is no filter `md5`{}\n  help: `md5` is a function: write `md5(…)`", at("1:10")),
+        ),
+        ("{{ 1 is odder }}", format!("there is no test `odder`{}", at("1:9"))),
+        ("{{ 'a'.nope() }}", format!("string has no method named nope{}", at("1:7"))),
+        ("a\n {{ throw('no such guild: ' ~ var.town) }}", format!("no such guild: harbor{}", at("2:5"))),
+        (
+            "x\n{% for x in [1] %}\n{% if x %}{% endif %}\n",
+            format!("`{{% for %}}` of line 2 is never closed{}", at("2:1")),
+        ),
+        (
+            "{% include 'x' ignore missing %}",
+            format!(
+                "`include`, `import` and `extends` are not there in a layer: every template stands alone{}",
+                at("1:4")
+            ),
+        ),
+        (
+            "{{ variable('no', stack='ferry') | upper }}",
+            format!(
+                "`variable('no', stack='ferry')` is undefined{}\n  note: layer `ferry` has no variable `no`",
+                at("1:36")
+            ),
+        ),
+        (
+            "{{ variable('town') }}",
+            format!(
+                "`variable` needs one of `stack=`, `environment=`, `subenvironment=`, `instance=`: the layer to ask{}",
+                at("1:4")
+            ),
+        ),
+        ("{{ output('w', stack='kiln') }}", format!("`output`: the layer has no backend{}", at("1:4"))),
+        ("{{ file('absent.txt') }}", format!("`file`: there is no file `absent.txt`{}", at("1:4"))),
+        ("{{ jsondecode(data='{oops}') }}", {
+            let words = "`jsondecode`: the JSON is wrong at line 1 column 2: expected a key in double quotes";
+            format!("{words}{}", at("1:4"))
+        }),
+        ("{{ jsonencode(1, 2) }}", format!("`jsonencode` takes 1 argument, 2 are given{}", at("1:4"))),
+        ("{{ var.items }}", format!("`items` is a method of the mapping; the key is `[\"items\"]`{}", at("1:4"))),
+        // `%` is read as a filter, which takes more columns.
+        (
+            "{{ 'ab %s' % var.town }} {{ var.kye }}",
+            format!(
+                "`var.kye` is undefined{}\n  expected one of `town`, `n`, `key`\n  help: did you mean `key`?",
+                at("1:29")
+            ),
+        ),
+        (
+            "{{ '%s' % 'a' }}\r\n{{ var.kye }}",
+            format!(
+                "`var.kye` is undefined{}\n  expected one of `town`, `n`, `key`\n  help: did you mean `key`?",
+                at("2:4")
+            ),
+        ),
+    ] {
+        assert_eq!(rendered(template, r#"{"town": "harbor", "n": 5, "key": "k"}"#), Err(want), "{template}");
+    }
+}
+
+#[test]
+fn an_error_never_shows_the_values_that_the_template_was_given() {
+    let variables = r#"{"key": "hunter22", "n": 31337, "l": [1, "hunter22"], "m": {"a": "hunter22"}}"#;
+    for template in [
+        "{{ 1 + var.key }}",
+        "{{ var.key + 1 }}",
+        "{{ var.m[var.key] }}",
+        "{{ var.m.a.x.y }}",
+        "{{ var.key.nope() }}",
+        "{{ var.l | join(',', var.key) }}",
+        "{{ var.l | sum }}",
+        "{{ var.l | sum(attribute=var.key) }}",
+        "{{ jsondecode(var.key) }}",
+        "{{ deepformat('{' ~ 'x}', {'y': var.key}) }}",
+        "{{ deepformat('{key:d}', var) }}",
+        "{{ '%d' % var.key }}",
+        "{{ '%s %s' % var.key }}",
+        "{{ var.key % var.n }}",
+        "{{ var.n ** 99 }}",
+        "{{ var.key | batch(var.key) }}",
+        "{{ var.l[var.key].x }}",
+        "{{ var.key() }}",
+        "{{ dict(var.key) }}",
+        "{{ debug() }}",
+        "{{ debug(var) }}",
+        "{{ var.m.items }}",
+        "{{ var.l.append(var.key) }}",
+        "{{ range(var.key) }}",
+        "{{ range(99999999999) | list }}{{ var.key }}",
+    ] {
+        let found = rendered(template, variables).expect_err(template);
+        assert!(!found.contains("hunter22") && !found.contains("31337"), "{template}\n{found}");
+    }
+}
+
+#[test]
+fn a_template_that_never_ends_is_stopped() {
+    for template in [
+        "{% macro m() %}{{ m() }}{% endmacro %}{{ m() }}",
+        "{% macro m() %}{{ m(*varargs) }}{% endmacro %}{{ m(1) }}",
+        "{{ 'a' * 999999999 }}",
+        "{{ deepformat('{x:999999999}', {'x': 1}) }}",
+        "{{ '%999999999d' % 1 }}",
+    ] {
+        rendered(template, "{}").expect_err(template);
+    }
+    let deep = format!("{{{{ jsondecode('{}') }}}}", "[".repeat(100_000));
+    rendered(&deep, "{}").expect_err("deep JSON");
+    let deep = format!("{{{{ {} }}}}", "[".repeat(10_000));
+    rendered(&deep, "{}").expect_err("deep list");
+}

@@ -1,7 +1,7 @@
 //! Values on their way into a template and out of it.
 
 use super::super::value::{Number, Value};
-use crate::module::template::{method, number};
+use crate::module::template::{filter, method, number};
 use indexmap::IndexMap;
 use minijinja::value::{Enumerator, Object, Value as Jin, ValueKind};
 use minijinja::{Error, ErrorKind};
@@ -93,10 +93,13 @@ fn level(value: &Jin, depth: usize) -> Result<Value, Error> {
             }
             Value::Map(map)
         }
-        ValueKind::Undefined => return Err(Error::from(ErrorKind::UndefinedError)),
+        ValueKind::Undefined => return Err(filter::undefined(value)),
         other => match value.downcast_object_ref::<number::Huge>() {
             Some(number::Huge(n)) => Value::Number(Number::Int(n.clone())),
-            None => return Err(Error::new(ErrorKind::BadSerialization, format!("a {other} is no data"))),
+            None => {
+                method::printable(value)?;
+                return Err(Error::new(ErrorKind::BadSerialization, format!("a {other} is no data")));
+            }
         },
     })
 }

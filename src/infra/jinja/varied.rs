@@ -1,7 +1,7 @@
 //! Macros that take any arguments, and `%` behind a text: what [`super::dialect`] writes is answered here.
 
 use super::dialect::{PERCENT, VARIED};
-use crate::module::template::printf;
+use crate::module::template::{filter, printf};
 use minijinja::value::{Kwargs, Object, ObjectRepr, Rest, Value, ValueKind, from_args};
 use minijinja::{Environment, Error, ErrorKind, State};
 use std::sync::Arc;
@@ -50,11 +50,11 @@ impl Object for Varied {
 fn percent(left: Value, right: Value) -> Result<Value, Error> {
     if let Some(pattern) = left.as_str() {
         if right.is_undefined() {
-            return Err(Error::from(ErrorKind::UndefinedError));
+            return Err(filter::undefined(&right));
         }
         let args: Vec<Value> = match right.kind() {
             ValueKind::Seq if right.is_tuple() => right.try_iter()?.collect(),
-            ValueKind::Map => Vec::new(),
+            ValueKind::Map if pattern.contains("%(") => Vec::new(),
             _ => vec![right.clone()],
         };
         let name = |name: &str| right.get_item(&Value::from(name)).ok().filter(|value| !value.is_undefined());

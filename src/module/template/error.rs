@@ -20,8 +20,8 @@ pub fn problem(error: &Error, before: impl Fn(&str) -> String, sources: Sources,
     let name = undefined(inner).or_else(|| chain.iter().find_map(|e| undefined(e)));
     // What the engine has no words for is told as it stands in the template.
     let name = match name {
-        Some(name) if !name.contains("...") => Some(name),
-        name => expression(sources, inner).or(name),
+        Some(name) if !name.contains("(...)") => Some(name),
+        name => expression(sources, inner).filter(|text| name.is_none() || !text.starts_with(['.', '['])).or(name),
     };
     let words = match &name {
         Some(name) => format!("`{name}` is undefined"),
@@ -63,11 +63,17 @@ fn undefined(error: &Error) -> Option<String> {
 
 /// The same from the source, where a filter met something undefined: what stands before it.
 fn expression(sources: Sources, error: &Error) -> Option<String> {
-    if error.kind() != ErrorKind::UndefinedError || error.detail().is_some_and(|d| !d.contains("...")) {
+    if error.kind() != ErrorKind::UndefinedError || error.detail().is_some_and(|d| !d.contains("(...)")) {
         return None;
     }
     let text = sources(error.name()?)?.text();
     let source = text.get(error.range()?)?;
+    // The range of a filter begins behind the bar; what it was given stands before it.
+    let ahead = text.get(..error.range()?.start)?.trim_end();
+    let source = match ahead.strip_suffix('|') {
+        Some(ahead) => ahead.rsplit(['{', '%', '|']).next()?.trim_start_matches('-'),
+        None => source,
+    };
     let before = source.split('|').next()?.trim();
     (!before.is_empty() && !before.contains('\n')).then(|| before.to_owned())
 }
@@ -85,7 +91,19 @@ fn words(error: &Error) -> String {
             Some((name, _)) => format!("there is no function `{name}`"),
             None => detail.to_owned(),
         },
-        (_, detail) => detail.to_owned(),
+        // The engine would tell the numbers.
+        (_, detail) if detail.starts_with("unable to calculate") => "the result is out of range".to_owned(),
+        (ErrorKind::UnknownTest, detail) => match detail.strip_prefix("test ").and_then(|d| d.split_once(" is ")) {
+            Some((name, _)) => format!("there is no test `{name}`"),
+            None => detail.to_owned(),
+        },
+        (_, detail) => match detail.strip_prefix("cannot convert ").and_then(|rest| rest.split_once(" to ")) {
+            Some((found, "i64" | "u64" | "usize" | "u32" | "i32" | "i128" | "u128")) => {
+                format!("expected a whole number, found a {found}")
+            }
+            Some((found, "f64")) => format!("expected a number, found a {found}"),
+            _ => detail.to_owned(),
+        },
     }
 }
 
@@ -126,6 +144,11 @@ fn known(problem: Problem, name: &str, vars: &Value) -> Problem {
     let has = |map: &Value, key: &str| map.get_item(&Value::from(key)).is_ok_and(|item| !item.is_undefined());
     let whole = if has(vars, "config") { None } else { name.strip_prefix("config.") };
     let steps = steps(whole.unwrap_or(name));
+    // A name of the template itself, or what no keys lead to.
+    let own = steps.len() > 1 && steps.first().is_some_and(|first| !has(vars, first));
+    if own || name.contains(['(', '{']) || name.contains("...") || name.starts_with(['[', '\'', '"', '.']) {
+        return problem;
+    }
     let mut here = vars.clone();
     for step in &steps {
         match (here.kind(), step.parse::<usize>()) {

@@ -2,8 +2,9 @@
 
 use super::method::{Side, pad};
 use super::{json, number, printf, python};
-use minijinja::value::{Kwargs, Rest, Value, ValueKind};
+use minijinja::value::{Kwargs, Rest, Value, ValueKind, ValueOrKwargs};
 use minijinja::{Environment, Error, ErrorKind, State};
+use std::borrow::Cow;
 
 pub fn add(environment: &mut Environment<'static>) {
     environment.add_filter("tojson", |value: Value, indent: Option<usize>, named: Kwargs| {
@@ -53,6 +54,13 @@ pub fn add(environment: &mut Environment<'static>) {
     }
     environment.add_filter("urlencode", urlencode);
     environment.add_filter("sort", sort);
+    environment.add_filter("sum", sum);
+    environment.add_filter("selectattr", |state: &mut State, value: Value, args: Rest<ValueOrKwargs>| {
+        by_attribute(state, value, args, minijinja::filters::selectattr)
+    });
+    environment.add_filter("rejectattr", |state: &mut State, value: Value, args: Rest<ValueOrKwargs>| {
+        by_attribute(state, value, args, minijinja::filters::rejectattr)
+    });
     environment.add_test("callable", callable);
     environment.add_test("integer", |value: Value| number::is_whole(&value));
     environment.add_test("number", |value: Value| {
@@ -89,6 +97,11 @@ fn truncate(text: String, args: Rest<Value>, named: Kwargs) -> Result<String, Er
     Ok(format!("{kept}{end}"))
 }
 
+/// The error about something undefined, which knows where it comes from.
+pub fn undefined(value: &Value) -> Error {
+    value.get_attr("").err().unwrap_or_else(|| Error::from(ErrorKind::UndefinedError))
+}
+
 /// Refuses a value that is undefined, or a list with one inside: nothing of them may be printed as nothing.
 pub fn defined(value: &Value) -> Result<(), Error> {
     fn inside(value: &Value, depth: usize) -> bool {
@@ -101,7 +114,7 @@ pub fn defined(value: &Value) -> Result<(), Error> {
         }
     }
     match (value.is_undefined(), inside(value, 4)) {
-        (true, _) => Err(Error::from(ErrorKind::UndefinedError)),
+        (true, _) => Err(undefined(value)),
         (false, true) => Err(Error::new(ErrorKind::UndefinedError, "an item of the list is undefined")),
         (false, false) => Ok(()),
     }
@@ -124,10 +137,7 @@ fn join(value: Value, separator: Option<String>, attribute: Option<String>, name
         let steps = attribute.iter().flat_map(|path| path.split('.'));
         let item = steps.into_iter().try_fold(item, |item, step| item.get_attr(step))?;
         match (item.is_undefined(), &attribute) {
-            (true, Some(name)) => {
-                let words = format!("an item has no `{name}`");
-                return Err(Error::new(ErrorKind::UndefinedError, words));
-            }
+            (true, Some(_)) => return Err(lacking()),
             _ => out.push_str(&python::text(&item)?),
         }
     }
@@ -282,6 +292,62 @@ fn sort(state: &mut State, value: Value, args: Rest<Value>, named: Kwargs) -> Re
         *value = Value::from(value.to_string());
     }
     minijinja::filters::sort(state, value, pairs.into_iter().collect())
+}
+
+/// What a filter that looks for an attribute says.
+fn lacking() -> Error {
+    Error::new(ErrorKind::UndefinedError, "an item has no such attribute")
+}
+
+/// Refuses items without the attribute.
+fn having(value: &Value, attribute: &Value) -> Result<(), Error> {
+    let path = attribute.to_string();
+    for item in value.try_iter()? {
+        let step = |item: Value, step: &str| match step.parse::<usize>() {
+            Ok(at) if item.kind() == ValueKind::Seq => item.get_item(&Value::from(at)),
+            _ => item.get_item(&Value::from(step)),
+        };
+        if path.split('.').try_fold(item, step)?.is_undefined() {
+            return Err(lacking());
+        }
+    }
+    Ok(())
+}
+
+/// `sum(attribute = none, start = 0)`
+fn sum(state: &State, value: Value, args: Rest<Value>, named: Kwargs) -> Result<Value, Error> {
+    let attribute = named.get::<Option<Value>>("attribute")?.or(args.first().cloned()).filter(|name| !name.is_none());
+    let start = named.get::<Option<Value>>("start")?.or(args.get(1).cloned());
+    named.assert_all_used()?;
+    defined(&value)?;
+    let mut pairs: Vec<(&str, Value)> = start.map(|start| ("start", start)).into_iter().collect();
+    if let Some(attribute) = attribute {
+        having(&value, &attribute)?;
+        pairs.push(("attribute", Value::from(attribute.to_string())));
+    }
+    minijinja::filters::sum(state, value, None, None, pairs.into_iter().collect())
+}
+
+type Select =
+    fn(&mut State, Value, Cow<'_, str>, Option<Cow<'_, str>>, Rest<ValueOrKwargs>) -> Result<Vec<Value>, Error>;
+
+/// Without a test, or with one that is about values, every item needs the attribute.
+fn by_attribute(
+    state: &mut State,
+    value: Value,
+    args: Rest<ValueOrKwargs>,
+    select: Select,
+) -> Result<Vec<Value>, Error> {
+    let mut args = args.0.into_iter();
+    let attribute = args.next().map(ValueOrKwargs::into_value);
+    let attribute = attribute.ok_or_else(|| Error::from(ErrorKind::MissingArgument))?;
+    let test = args.next().map(ValueOrKwargs::into_value);
+    defined(&value)?;
+    if test.is_none() {
+        having(&value, &attribute)?;
+    }
+    let test = test.map(|test| Cow::Owned(test.to_string()));
+    select(state, value, Cow::Owned(attribute.to_string()), test, Rest(args.collect()))
 }
 
 fn escaped(text: &str) -> String {

@@ -5,7 +5,7 @@
 
 mod cycler;
 pub mod error;
-mod filter;
+pub mod filter;
 mod json;
 pub mod method;
 pub mod number;

@@ -74,7 +74,7 @@ fn digits(chars: &mut std::iter::Peekable<std::str::Chars>) -> Option<usize> {
 fn one(kind: char, value: &Value, precision: Option<usize>, flags: &str) -> Result<String, Error> {
     let wrong = |text: String| Error::new(ErrorKind::InvalidOperation, text);
     if value.is_undefined() {
-        return Err(Error::new(ErrorKind::UndefinedError, "a value of the format is undefined"));
+        return Err(super::filter::undefined(value));
     }
     let number = || {
         f64::try_from(value.clone())

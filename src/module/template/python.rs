@@ -33,10 +33,7 @@ fn write(out: &mut String, value: &Value, depth: usize) -> Result<(), Error> {
         return Err(Error::new(ErrorKind::InvalidOperation, "the value is nested too deep"));
     }
     match value.kind() {
-        ValueKind::Undefined if depth == 0 => return Err(Error::from(ErrorKind::UndefinedError)),
-        ValueKind::Undefined => {
-            return Err(Error::new(ErrorKind::UndefinedError, "an item of what is printed is undefined"));
-        }
+        ValueKind::Undefined => return Err(super::filter::undefined(value)),
         ValueKind::String => quote(out, value.as_str().unwrap_or_default()),
         ValueKind::Number => match number::fraction(value) {
             Some(x) => out.push_str(&number::repr(x)),

@@ -83,7 +83,7 @@ fn computed(operator: Operator, a: &Real, b: &Real) -> Option<Outcome<Real>> {
         Operator::Subtract => Outcome::Number(a.minus(b)),
         Operator::Multiply => Outcome::Number(a.times(b)),
         Operator::Divide => Outcome::Number(a.divided_by(b)?),
-        Operator::Remainder => Outcome::Number(a.remainder(b)?),
+        Operator::Remainder => Outcome::Number(a.remainder(b)),
         _ => Outcome::Number(a.plus(b)),
     })
 }
