@@ -12,11 +12,13 @@ mod json;
 mod kind;
 mod lexer;
 mod number;
+mod original;
 mod parser;
 mod source;
 mod tree;
 
 pub use code::{backends, backends_json, declared, declared_json};
+pub use original::{Cause, Difference, original};
 
 use super::Value;
 use crate::base::{FileId, Place, Problems, Result};
