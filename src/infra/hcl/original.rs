@@ -123,7 +123,12 @@ impl Reader<'_> {
         match &expression.node {
             Node::Null | Node::Bool(_) | Node::Name | Node::Call(_) => {}
             Node::Number => self.number(span),
-            Node::Template(parts) => self.string(parts, span),
+            Node::Text(text) => self.string(text, span),
+            Node::Template(parts) => match parts.as_slice() {
+                [] => self.string("", span),
+                [Part::Text(text)] => self.string(text, span),
+                _ => self.add(Cause::Template, span, None),
+            },
             Node::Only(_) => self.add(Cause::Template, span, None),
             Node::List(items) => items.iter().for_each(|item| self.value(item)),
             Node::Map(items) => {
@@ -162,12 +167,7 @@ impl Reader<'_> {
         }
     }
 
-    fn string(&mut self, parts: &[Part], span: Span) {
-        let plain = match parts {
-            [] => "",
-            [Part::Text(text)] => text.as_str(),
-            _ => return self.add(Cause::Template, span, None),
-        };
+    fn string(&mut self, plain: &str, span: Span) {
         let written = self.source.slice(span);
         if written.starts_with("<<") {
             if !plain.is_empty() || self.is_swallowed(span) {
