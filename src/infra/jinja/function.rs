@@ -41,7 +41,7 @@ pub fn add(environment: &mut Environment<'static>, host: &Arc<dyn Host>, missed:
     environment.add_function("jsondecode", |args: Rest<Value>, named: Kwargs| {
         let [data] = taken("jsondecode", ["data"], args.0, &named)?;
         let text = text("jsondecode", "data", &data)?;
-        json::decode(&text).map(|found| value::value(&found)).map_err(|words| wrong(format!("`jsondecode`: {words}")))
+        json::decode(&text).map(value::value).map_err(|words| wrong(format!("`jsondecode`: {words}")))
     });
     environment.add_function("deepformat", |args: Rest<Value>, named: Kwargs| {
         let [value, params] = taken("deepformat", ["value", "params"], args.0, &named)?;
@@ -120,7 +120,7 @@ fn remote(
 /// The value, or something undefined with a note for the report.
 fn answer(state: &State, missed: &Missed, name: String, found: Answer) -> Value {
     match found {
-        Answer::Value(found) => value::value(&found),
+        Answer::Value(found) => value::value(found),
         Answer::Absent(words) => {
             let mut missed = missed.lock().unwrap_or_else(|e| e.into_inner());
             missed.entry(state.name().to_owned()).or_default().push((name, words));
