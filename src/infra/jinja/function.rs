@@ -160,7 +160,8 @@ fn taken<const N: usize>(
             return Err(filter::undefined(place));
         }
     }
-    match named.args().find(|name| !names.contains(name) && !is_target(function, name)) {
+    // `file` of the original takes anything beside its path.
+    match named.args().find(|name| !names.contains(name) && !is_target(function, name) && function != "file") {
         Some(name) => Err(wrong(format!("`{function}` has no argument `{name}`"))),
         None => Ok(out),
     }
