@@ -301,8 +301,7 @@ fn operand(tokens: &[Token], at: usize) -> Option<usize> {
         Kind::Sign => closing(tokens, at)?,
         _ => at,
     };
-    loop {
-        let Some(next) = tokens.get(last + 1) else { break };
+    while let Some(next) = tokens.get(last + 1) {
         last = match () {
             () if next.is(".") || next.is("|") => tokens.get(last + 2).map(|_| last + 2)?,
             () if next.is("(") || next.is("[") => closing(tokens, last + 1)?,

@@ -1,8 +1,9 @@
 //! The functions that a template can call.
 
-use super::{Answer, Host, Missed, Target, deepformat, json, value};
+use super::{Answer, Host, Lookup, Missed, Target, deepformat, json, value};
 use crate::base::Problem;
 use crate::module::template::{filter, python};
+use indexmap::IndexMap;
 use minijinja::value::{Kwargs, Rest, Value};
 use minijinja::{Environment, Error, ErrorKind, State};
 use sha2::Digest;
@@ -41,7 +42,7 @@ pub fn add(environment: &mut Environment<'static>, host: &Arc<dyn Host>, missed:
     environment.add_function("jsondecode", |args: Rest<Value>, named: Kwargs| {
         let [data] = taken("jsondecode", ["data"], args.0, &named)?;
         let text = text("jsondecode", "data", &data)?;
-        json::decode(&text).map(|found| value::value(&found)).map_err(|words| wrong(format!("`jsondecode`: {words}")))
+        json::decode(&text).map(value::value).map_err(|words| wrong(format!("`jsondecode`: {words}")))
     });
     environment.add_function("deepformat", |args: Rest<Value>, named: Kwargs| {
         let [value, params] = taken("deepformat", ["value", "params"], args.0, &named)?;
@@ -59,10 +60,23 @@ pub fn add(environment: &mut Environment<'static>, host: &Arc<dyn Host>, missed:
     let hosts = Arc::clone(host);
     let absent = Arc::clone(missed);
     environment.add_function("lookup", move |state: &State, args: Rest<Value>, named: Kwargs| {
-        let [subject, path] = taken("lookup", ["subject", "path"], args.0, &named)?;
-        let (subject, path) = (text("lookup", "subject", &subject)?, text("lookup", "path", &path)?);
-        let found = hosts.lookup(&subject, &path).map_err(|words| wrong(format!("`lookup`: {words}")))?;
-        Ok::<Value, Error>(answer(state, &absent, path, found))
+        if args.len() > 1 {
+            return Err(wrong(
+                "`lookup`: only the field stands without a name; write `role=…` or `nodes=…` before the others",
+            ));
+        }
+        let field = args.0.into_iter().next().map(Ok).unwrap_or_else(|| {
+            let given = named.has("field").then(|| named.get::<Value>("field"));
+            given.unwrap_or_else(|| Err(wrong("`lookup` needs `field`")))
+        })?;
+        let field = text("lookup", "field", &field)?;
+        let mut keys = IndexMap::new();
+        for name in named.args().filter(|name| *name != "field") {
+            keys.insert(name.to_owned(), value::plain(&named.peek::<Value>(name)?)?);
+        }
+        let found = hosts.lookup(&Lookup { field: field.clone(), keys });
+        let found = found.map_err(|words| wrong(format!("`lookup`: {words}")))?;
+        Ok::<Value, Error>(answer(state, &absent, field, found))
     });
     remote(environment, "variable", "name", host, missed, |host, name, target| host.variable(name, target));
     remote(environment, "output", "name", host, missed, |host, name, target| host.output(name, target));
@@ -120,7 +134,7 @@ fn remote(
 /// The value, or something undefined with a note for the report.
 fn answer(state: &State, missed: &Missed, name: String, found: Answer) -> Value {
     match found {
-        Answer::Value(found) => value::value(&found),
+        Answer::Value(found) => value::value(found),
         Answer::Absent(words) => {
             let mut missed = missed.lock().unwrap_or_else(|e| e.into_inner());
             missed.entry(state.name().to_owned()).or_default().push((name, words));
@@ -173,6 +187,9 @@ fn is_target(function: &str, name: &str) -> bool {
 }
 
 fn text(function: &str, name: &str, value: &Value) -> Result<String, Error> {
+    if value.is_undefined() {
+        return Err(filter::undefined(value));
+    }
     match value.as_str() {
         Some(text) => Ok(text.to_owned()),
         None => Err(wrong(format!("`{function}`: `{name}` is a {}, expected a string", value.kind()))),

@@ -18,6 +18,7 @@ use super::Value;
 use crate::base::{FileId, Place, Problem};
 use crate::module::template::{Space, environment, error};
 use dialect::Dialect;
+use indexmap::IndexMap;
 use minijinja::value::{Object, ObjectRepr, Value as Jin};
 use minijinja::{Environment, ErrorKind};
 use std::borrow::Cow;
@@ -32,6 +33,15 @@ pub struct Target {
     pub environment: Option<String>,
     pub subenvironment: Option<String>,
     pub instance: Option<String>,
+}
+
+/// What `lookup("nginx.port", role = "web")` asks of the host data: the keys of `!LOOKUP`, of which `field` comes first.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Lookup {
+    pub field: String,
+    /// The other keys as the template gives them: `nodes`, `role`, `ip`, `format`, `self`, `from`, `required`. An unknown
+    /// one, or a value that does not fit, is for the host to refuse.
+    pub keys: IndexMap<String, Value>,
 }
 
 /// What was found.
@@ -57,8 +67,8 @@ pub trait Host: Send + Sync {
     /// The attributes of a resource of another layer.
     fn resource(&self, address: &str, target: &Target) -> Result<Answer, String>;
 
-    /// A value of the host data: `lookup("web-01.example.com", "nginx.port")`.
-    fn lookup(&self, subject: &str, path: &str) -> Result<Answer, String>;
+    /// A list of values of the host data.
+    fn lookup(&self, asked: &Lookup) -> Result<Answer, String>;
 }
 
 /// How white space around blocks is treated: as it stands, but for one newline at the end.

@@ -1,4 +1,4 @@
-use super::{Answer, Host, Jinja, Target, Var, json};
+use super::{Answer, Host, Jinja, Lookup, Target, Var, json};
 use crate::base::FileId;
 use crate::infra::Value;
 use std::sync::Arc;
@@ -30,8 +30,11 @@ impl Host for Few {
         Ok(Answer::Value([("id".to_owned(), address.into())].into_iter().collect()))
     }
 
-    fn lookup(&self, subject: &str, path: &str) -> Result<Answer, String> {
-        Ok(Answer::Value(format!("{subject}:{path}").into()))
+    fn lookup(&self, asked: &Lookup) -> Result<Answer, String> {
+        match asked.keys.get("role").and_then(Value::as_str) {
+            Some(role) => Ok(Answer::Value(Value::List(vec![format!("{} of {role}", asked.field).into()]))),
+            None => Err("`role` is missing".to_owned()),
+        }
     }
 }
 
@@ -58,7 +61,8 @@ fn the_functions_answer() {
         ("{{ variable('town', stack='kiln') }}", "harbor"),
         ("{{ variable('no', stack='kiln') | default('d') }}", "d"),
         ("{{ resource('a.b', environment='x').id }}", "a.b"),
-        ("{{ lookup('n', 'a.b') }}", "n:a.b"),
+        ("{{ lookup('nginx.port', role='web') }}", "['nginx.port of web']"),
+        ("{{ lookup(field='a', role='b')[0] }}", "a of b"),
         ("{{ jsonencode({'b': 1, 'a': '<é'}) }}", "{\"b\": 1, \"a\": \"<\\u00e9\"}"),
         (
             "{{ jsondecode('[1, 340282366920938463463374607431768211456]')[1] }}",
@@ -145,6 +149,14 @@ fn errors_say_what_is_wrong_at_the_line_that_the_author_wrote() {
             let words = "`jsondecode`: the JSON is wrong at line 1 column 2: expected a key in double quotes";
             format!("{words}{}", at("1:4"))
         }),
+        ("{{ lookup('a') }}", format!("`lookup`: `role` is missing{}", at("1:4"))),
+        (
+            "{{ lookup('a', role=var.kye) }}",
+            format!(
+                "`var.kye` is undefined{}\n  expected one of `town`, `n`, `key`\n  help: did you mean `key`?",
+                at("1:21")
+            ),
+        ),
         ("{{ jsonencode(1, 2) }}", format!("`jsonencode` takes 1 argument, 2 are given{}", at("1:4"))),
         ("{{ var.items }}", format!("`items` is a method of the mapping; the key is `[\"items\"]`{}", at("1:4"))),
         // `%` is read as a filter, which takes more columns.
@@ -217,4 +229,11 @@ fn a_template_that_never_ends_is_stopped() {
     rendered(&deep, "{}").expect_err("deep JSON");
     let deep = format!("{{{{ {} }}}}", "[".repeat(10_000));
     rendered(&deep, "{}").expect_err("deep list");
+}
+
+#[test]
+fn threads_share_an_engine() {
+    fn shared<T: Send + Sync>() {}
+    shared::<Jinja>();
+    shared::<Var>();
 }

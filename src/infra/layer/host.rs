@@ -2,7 +2,7 @@
 
 use super::site::Name;
 use super::{Layer, Run};
-use crate::infra::jinja::{Answer, Host, Target};
+use crate::infra::jinja::{Answer, Host, Lookup, Target};
 use std::sync::Arc;
 
 /// Answers the templates of one layer.
@@ -58,7 +58,7 @@ impl Host for Asked {
         self.closed(target)
     }
 
-    fn lookup(&self, _subject: &str, _path: &str) -> Result<Answer, String> {
+    fn lookup(&self, _asked: &Lookup) -> Result<Answer, String> {
         Err("suil does not read the host data from a layer yet".to_owned())
     }
 }
