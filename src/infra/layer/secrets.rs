@@ -2,7 +2,7 @@
 
 use super::variables::Variables;
 use crate::base::{Mask, Problems, Result};
-use crate::infra::envelope::Keys;
+use crate::infra::envelope::{self, Keys};
 
 /// The private keys of a run, and the mask that learns what they open.
 pub struct Secrets {
