@@ -36,7 +36,7 @@ Run `suil` alone to pick roles from a list and apply them. `suil init DIR` makes
 
 /// What stands below the help of suil.
 pub fn notes() -> String {
-    let exits = EXITS.map(|(exit, words)| format!("\n  {:>3}  {words}", exit as u8));
+    let exits = EXITS.map(|(exit, words)| format!("\n  {:>3}  {words}", exit.code()));
     format!("{NOTES}\n\n{EXIT_CODES}{}", exits.concat())
 }
 
@@ -55,11 +55,14 @@ const FILES: [(&str, &str); 10] = [
     ("~/.ssh/config, ~/.ssh/known_hosts", "read by ssh as always"),
 ];
 
-const VARIABLES: [(&str, &str); 8] = [
+const VARIABLES: [(&str, &str); 11] = [
     ("SUIL_AGE_KEY", "age identities that open the secrets, one a line"),
     ("SUIL_AGE_KEY_FILE", "a file of such identities"),
     ("SUIL_AGE_RECIPIENT", "whom to encrypt for, comma separated, where data/common.yaml lists no recipients"),
     ("SUIL_SUDO_PASSWORD", "the password for sudo on the nodes; else it is asked for, once"),
+    ("STACKS_PRIVATE_KEY_PATH", "the private keys of layers, with commas between, tried in turn"),
+    ("STACKS_PUBLIC_KEY_PATH", "the public key that suil infra encrypt encrypts for"),
+    ("SUIL_KEY_PASSPHRASE", "opens a private key of layers that is encrypted; else it is asked for"),
     ("SUIL_LOG_COLOR", "yes or no; goes before NO_COLOR"),
     ("NO_COLOR", "no colours, where it is set to anything"),
     ("VISUAL, EDITOR", "the editor of suil edit"),
@@ -165,7 +168,7 @@ fn own(command: &Command, related: &[String]) -> String {
         }
         roff.control("fi", []);
     }
-    let exits = EXITS.map(|(exit, words)| ((exit as u8).to_string(), words));
+    let exits = EXITS.map(|(exit, words)| (exit.code().to_string(), words));
     list(&mut roff, "EXIT STATUS", exits.iter().map(|(code, words)| (bold(code), *words)));
     list(&mut roff, "FILES", FILES.iter().map(|(path, words)| (italic(*path), *words)));
     list(&mut roff, "ENVIRONMENT", VARIABLES.iter().map(|(name, words)| (bold(*name), *words)));

@@ -16,6 +16,7 @@ mod facts;
 mod failed;
 mod fault;
 mod impact;
+mod infra;
 mod init;
 mod keys;
 mod load;
@@ -95,6 +96,7 @@ enum Command {
     Edit(edit::Args),
     Rekey(rekey::Args),
     Secrets(secrets::Args),
+    Infra(infra::Args),
     Init(init::Args),
     Test(test::Args),
     Schema(schema::Args),
@@ -167,6 +169,7 @@ fn run(cli: Cli) -> Exit {
         Some(Command::Edit(args)) => edit::run(args, &context),
         Some(Command::Rekey(args)) => rekey::run(args, &context),
         Some(Command::Secrets(args)) => secrets::run(args, &context),
+        Some(Command::Infra(args)) => infra::run(args, &context),
         Some(Command::Init(args)) => init::run(args, &context),
         Some(Command::Test(args)) => test::run(args, &context),
         Some(Command::Schema(args)) => schema::run(args, &context),

@@ -7,8 +7,15 @@ use std::path::{Path, PathBuf};
 use zeroize::Zeroizing;
 
 /// All settings.
-pub const NAMES: [&str; 6] =
-    ["SUIL_AGE_KEY", "SUIL_AGE_KEY_FILE", "SUIL_AGE_RECIPIENT", "SUIL_SUDO_PASSWORD", "SUIL_LOG_COLOR", "NO_COLOR"];
+pub const NAMES: [&str; 7] = [
+    "SUIL_AGE_KEY",
+    "SUIL_AGE_KEY_FILE",
+    "SUIL_AGE_RECIPIENT",
+    "SUIL_KEY_PASSPHRASE",
+    "SUIL_SUDO_PASSWORD",
+    "SUIL_LOG_COLOR",
+    "NO_COLOR",
+];
 
 /// What the environment and `.env` say. An empty value is no value, and one in the environment hides `.env`.
 #[derive(Default)]
@@ -19,6 +26,8 @@ pub struct Settings {
     pub age_key_file: Option<PathBuf>,
     /// Recipients, separated by commas.
     pub age_recipient: Option<String>,
+    /// What opens a private key of envelopes.
+    pub key_passphrase: Option<Zeroizing<String>>,
     pub sudo_password: Option<Zeroizing<String>>,
     pub colour: Colour,
 }
@@ -54,6 +63,7 @@ impl Settings {
             age_key: get("SUIL_AGE_KEY"),
             age_key_file: key_file,
             age_recipient: get("SUIL_AGE_RECIPIENT").map(|v| v.to_string()),
+            key_passphrase: get("SUIL_KEY_PASSPHRASE"),
             sudo_password: get("SUIL_SUDO_PASSWORD"),
             colour: colour_of(get("SUIL_LOG_COLOR").as_deref().map(String::as_str), get("NO_COLOR").is_some()),
         }

@@ -5,6 +5,11 @@
 //!
 //! The rules are those of cisco-open/stacks 2.0.21, measured; where suil does better the item says so.
 
+pub mod envelope;
+pub mod hcl;
+pub mod jinja;
+pub mod layer;
+pub mod terraform;
 pub mod value;
 
 pub use value::{Number, Value};

@@ -12,7 +12,7 @@ mod origin;
 mod schema;
 mod signature;
 mod star;
-mod template;
+pub mod template;
 #[cfg(test)]
 mod tests;
 

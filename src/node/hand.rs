@@ -53,7 +53,10 @@ impl Hand {
         #[allow(clippy::disallowed_methods)]
         let mut command = std::process::Command::new(program);
         // Whoever works there inherits them otherwise.
-        let error = command.args(args).env_remove("SUIL_AGE_KEY").env_remove("SUIL_SUDO_PASSWORD").exec();
+        for name in ["SUIL_AGE_KEY", "SUIL_KEY_PASSPHRASE", "SUIL_SUDO_PASSWORD"] {
+            command.env_remove(name);
+        }
+        let error = command.args(args).exec();
         match error.kind() {
             std::io::ErrorKind::NotFound => Problem::new(format!("no program `{program}` on this machine")),
             _ => Problem::io("start", program.as_ref(), &error),

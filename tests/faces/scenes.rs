@@ -112,6 +112,7 @@ impl Stage {
         self.edit();
         self.same(&room, "`suil man`", &["man", "pages"], WELL);
         self.differences();
+        self.envelopes();
         let made = Room::new();
         self.play(&made, "`suil init`", &["init", "."], &[0, 1], false);
         // A fault with a rule of its own: both have a place.
@@ -130,6 +131,30 @@ impl Stage {
         let script = r#"sh -c 'sed -i "s/\"1/&1/; /^b/d" "$1"; echo "c$$: !SECRET \"3\"" >> "$1"' edit"#;
         let room = room.set("EDITOR", script);
         self.play(&room, "`suil edit`", &["edit", "data/scratch.yaml"], WELL, false);
+    }
+
+    /// Secrets of layers.
+    fn envelopes(&mut self) {
+        let room = Room::new();
+        room.run(&["infra", "genkey", "--bits", "2048"]);
+        let encrypt = ["infra", "encrypt", "--public-key-path", "public.pem", "x"];
+        self.play(&room, "`suil infra encrypt`", &encrypt, WELL, false);
+        let sealed = room.run(&encrypt).stdout;
+        let decrypt = ["infra", "decrypt", "--private-key-path", "private.pem", sealed.trim()];
+        self.same(&room, "`suil infra decrypt`", &decrypt, WELL);
+        room.write("env.tfvars", &format!("a = \"{}\"\n", sealed.trim()));
+        let room = room.set("STACKS_PRIVATE_KEY_PATH", "private.pem").set("STACKS_PUBLIC_KEY_PATH", "public.pem");
+        self.same(&room, "`suil infra rekey`", &["infra", "rekey"], WELL);
+        room.write("environments/harbor/env.tfvars", "town = [\n");
+        room.write("stacks/kiln/base/main.tf", "");
+        room.write("stacks/kiln/layers/harbor/l.tfvars", "");
+        let render = ["infra", "render", "--all", "--init", "never"];
+        self.same(&room, "`suil infra render`", &render, ILL);
+        room.write("environments/harbor/env.tfvars", "");
+        self.same(&room, "`suil infra render`", &render, WELL);
+        let once =
+            ["infra", "genkey", "--bits", "2048", "--private-key-path", "new.pem", "--public-key-path", "new.pub"];
+        self.play(&room, "`suil infra genkey`", &once, &[0, 3], false);
     }
 
     /// What a change does, by git.

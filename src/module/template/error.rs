@@ -1,21 +1,33 @@
 //! Errors of a template become problems at the template's line. The values it was given never show.
 
-use super::Sources;
 use crate::base::nearest::nearest;
-use crate::base::{Place, Plain, Problem};
+use crate::base::{FileId, Place, Problem};
+use minijinja::value::{Value, ValueKind};
 use minijinja::{Error, ErrorKind};
 
-pub fn problem(module: &str, sources: &Sources, error: &Error, vars: &Plain) -> Problem {
+/// The text of a template, by its name.
+pub type Sources<'a> = &'a dyn Fn(&str) -> Option<FileId>;
+
+/// More names than this are not listed.
+const NAMES: usize = 40;
+
+/// What went wrong in a template: `before` tells the template's name in front of the words, `vars` holds the names that
+/// the template knows.
+pub fn problem(error: &Error, before: impl Fn(&str) -> String, sources: Sources, vars: &Value) -> Problem {
     let chain = chain(error);
     // The innermost error with a line is where the author has to look.
     let inner = chain.iter().rev().find(|e| e.line().is_some()).copied().unwrap_or(error);
     let name = undefined(inner).or_else(|| chain.iter().find_map(|e| undefined(e)));
-    let name = name.or_else(|| expression(sources, inner));
+    // What the engine has no words for is told as it stands in the template.
+    let name = match name {
+        Some(name) if !name.contains("(...)") => Some(name),
+        name => expression(sources, inner).filter(|text| name.is_none() || !text.starts_with(['.', '['])).or(name),
+    };
     let words = match &name {
         Some(name) => format!("`{name}` is undefined"),
         None => words(chain.last().copied().unwrap_or(error)),
     };
-    let mut problem = Problem::new(format!("module `{module}`: template `{}`: {words}", inner.name().unwrap_or("?")));
+    let mut problem = Problem::new(format!("{}{words}", before(inner.name().unwrap_or("?"))));
     problem.place = place(sources, inner, name.as_deref());
     if let Some(name) = &name {
         problem = known(problem, name, vars);
@@ -50,12 +62,18 @@ fn undefined(error: &Error) -> Option<String> {
 }
 
 /// The same from the source, where a filter met something undefined: what stands before it.
-fn expression(sources: &Sources, error: &Error) -> Option<String> {
-    if error.kind() != ErrorKind::UndefinedError || error.detail().is_some() {
+fn expression(sources: Sources, error: &Error) -> Option<String> {
+    if error.kind() != ErrorKind::UndefinedError || error.detail().is_some_and(|d| !d.contains("(...)")) {
         return None;
     }
-    let text = sources.get(error.name()?)?.text();
+    let text = sources(error.name()?)?.text();
     let source = text.get(error.range()?)?;
+    // The range of a filter begins behind the bar; what it was given stands before it.
+    let ahead = text.get(..error.range()?.start)?.trim_end();
+    let source = match ahead.strip_suffix('|') {
+        Some(ahead) => ahead.rsplit(['{', '%', '|']).next()?.trim_start_matches('-'),
+        None => source,
+    };
     let before = source.split('|').next()?.trim();
     (!before.is_empty() && !before.contains('\n')).then(|| before.to_owned())
 }
@@ -73,7 +91,19 @@ fn words(error: &Error) -> String {
             Some((name, _)) => format!("there is no function `{name}`"),
             None => detail.to_owned(),
         },
-        (_, detail) => detail.to_owned(),
+        // The engine would tell the numbers.
+        (_, detail) if detail.starts_with("unable to calculate") => "the result is out of range".to_owned(),
+        (ErrorKind::UnknownTest, detail) => match detail.strip_prefix("test ").and_then(|d| d.split_once(" is ")) {
+            Some((name, _)) => format!("there is no test `{name}`"),
+            None => detail.to_owned(),
+        },
+        (_, detail) => match detail.strip_prefix("cannot convert ").and_then(|rest| rest.split_once(" to ")) {
+            Some((found, "i64" | "u64" | "usize" | "u32" | "i32" | "i128" | "u128")) => {
+                format!("expected a whole number, found a {found}")
+            }
+            Some((found, "f64")) => format!("expected a number, found a {found}"),
+            _ => detail.to_owned(),
+        },
     }
 }
 
@@ -90,8 +120,8 @@ fn remedy(error: &Error) -> Option<&'static str> {
     }
 }
 
-fn place(sources: &Sources, error: &Error, name: Option<&str>) -> Option<Place> {
-    let file = sources.get(error.name()?)?;
+fn place(sources: Sources, error: &Error, name: Option<&str>) -> Option<Place> {
+    let file = sources(error.name()?)?;
     let text = file.text();
     let Some(range) = error.range().filter(|range| text.get(range.clone()).is_some()) else {
         return Some(Place { file, line: error.line()? as u32, column: 1, width: 0 });
@@ -110,39 +140,44 @@ fn place(sources: &Sources, error: &Error, name: Option<&str>) -> Option<Place> 
 }
 
 /// Names the keys that exist where the undefined one was looked for.
-fn known(problem: Problem, name: &str, vars: &Plain) -> Problem {
-    let whole = if vars.get("config").is_none() { name.strip_prefix("config.") } else { None };
+fn known(problem: Problem, name: &str, vars: &Value) -> Problem {
+    let has = |map: &Value, key: &str| map.get_item(&Value::from(key)).is_ok_and(|item| !item.is_undefined());
+    let whole = if has(vars, "config") { None } else { name.strip_prefix("config.") };
     let steps = steps(whole.unwrap_or(name));
-    let mut here = vars;
+    // A name of the template itself, or what no keys lead to.
+    let own = steps.len() > 1 && steps.first().is_some_and(|first| !has(vars, first));
+    if own || name.contains(['(', '{']) || name.contains("...") || name.starts_with(['[', '\'', '"', '.']) {
+        return problem;
+    }
+    let mut here = vars.clone();
     for step in &steps {
-        let map = match here {
-            Plain::Map(map) => map,
-            Plain::List(list) => match step.parse::<usize>().ok().and_then(|at| list.get(at)) {
-                Some(next) => {
-                    here = next;
+        match (here.kind(), step.parse::<usize>()) {
+            (ValueKind::Map, _) if has(&here, step) => {
+                here = here.get_item(&Value::from(*step)).unwrap_or_default();
+                continue;
+            }
+            (ValueKind::Map, _) => {}
+            (ValueKind::Seq, Ok(at)) => {
+                let length = here.len().unwrap_or(0);
+                if at < length {
+                    here = here.get_item(&Value::from(at)).unwrap_or_default();
                     continue;
                 }
-                None if step.parse::<usize>().is_ok() => {
-                    return problem.expected(match list.len() {
-                        0 => "expected no index: the list is empty".to_owned(),
-                        length => format!("expected an index below {length}"),
-                    });
-                }
-                None => return problem,
-            },
+                return problem.expected(match length {
+                    0 => "expected no index: the list is empty".to_owned(),
+                    length => format!("expected an index below {length}"),
+                });
+            }
             _ => return problem,
-        };
-        if let Some(next) = map.get(*step) {
-            here = next;
-            continue;
         }
-        let keys: Vec<&str> = map.keys().map(String::as_str).collect();
+        let keys: Vec<String> = here.try_iter().into_iter().flatten().map(|key| key.to_string()).collect();
         let problem = match keys.as_slice() {
             [] => problem.expected("expected no name: there is none here"),
             [one] => problem.expected(format!("expected `{one}`")),
+            many if many.len() > NAMES => problem,
             many => problem.expected(format!("expected one of `{}`", many.join("`, `"))),
         };
-        return match nearest(step, keys) {
+        return match nearest(step, keys.iter().map(String::as_str)) {
             Some(near) => problem.help(format!("did you mean `{near}`?")),
             None => problem.help(format!("give a default where it may be missing: `{{{{ {name} | default(…) }}}}`")),
         };

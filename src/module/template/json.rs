@@ -47,8 +47,14 @@ fn write(out: &mut String, value: &Value, indent: Option<usize>, depth: usize) -
                 None => Ok(()),
             })?;
         }
-        ValueKind::Undefined => return Err(Error::new(ErrorKind::UndefinedError, "an undefined value has no JSON")),
-        other => return Err(Error::new(ErrorKind::BadSerialization, format!("a {other} has no JSON"))),
+        ValueKind::Undefined => return Err(super::filter::undefined(value)),
+        other => match value.downcast_object_ref::<number::Huge>() {
+            Some(number::Huge(n)) => out.push_str(&n.to_string()),
+            None => {
+                super::method::printable(value)?;
+                return Err(Error::new(ErrorKind::BadSerialization, format!("a {other} has no JSON")));
+            }
+        },
     }
     Ok(())
 }

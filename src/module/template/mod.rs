@@ -4,13 +4,14 @@
 //! becomes LF, nothing is escaped. Where minijinja and Jinja2 differ, this room follows Jinja2 as far as it can.
 
 mod cycler;
-mod error;
-mod filter;
+pub mod error;
+pub mod filter;
 mod json;
-mod method;
-mod number;
+pub mod method;
+pub mod number;
 mod origin;
-mod printf;
+pub mod printf;
+pub mod python;
 #[cfg(test)]
 mod tests;
 
@@ -126,11 +127,13 @@ impl Templates {
     }
 
     fn problem(&self, error: &minijinja::Error, vars: &Plain) -> Problem {
-        error::problem(&self.module, &self.sources, error, vars)
+        let before = |name: &str| format!("module `{}`: template `{name}`: ", self.module);
+        error::problem(error, before, &|name| self.sources.get(name), &value(vars))
     }
 }
 
-fn environment(space: Space) -> Environment<'static> {
+/// The engine with everything in which it follows Jinja2; it has no templates and no loader.
+pub fn environment(space: Space) -> Environment<'static> {
     let mut environment = Environment::new();
     environment.set_undefined_behavior(UndefinedBehavior::Strict);
     environment.set_auto_escape_callback(|_| AutoEscape::None);
@@ -147,11 +150,10 @@ fn environment(space: Space) -> Environment<'static> {
     }
     environment.set_unknown_method_callback(method::call);
     environment.set_formatter(|out, state, value| {
-        if value.kind() == ValueKind::Seq {
-            filter::defined(value)?;
-        }
-        if let Some(x) = number::fraction(value) {
-            return out.write_str(&number::repr(x)).map_err(minijinja::Error::from);
+        // The engine knows best where something undefined comes from.
+        let plain = matches!(state.auto_escape(), AutoEscape::None);
+        if plain && !value.is_undefined() && value.kind() != ValueKind::Invalid {
+            return out.write_str(&python::text(value)?).map_err(minijinja::Error::from);
         }
         minijinja::escape_formatter(out, state, value)
     });

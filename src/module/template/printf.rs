@@ -1,7 +1,7 @@
 //! `%`-formatting as Python does it, for the filter `format`.
 
 use super::method::{Side, pad};
-use super::number;
+use super::{number, python};
 use minijinja::value::{Value, ValueKind};
 use minijinja::{Error, ErrorKind};
 
@@ -74,7 +74,7 @@ fn digits(chars: &mut std::iter::Peekable<std::str::Chars>) -> Option<usize> {
 fn one(kind: char, value: &Value, precision: Option<usize>, flags: &str) -> Result<String, Error> {
     let wrong = |text: String| Error::new(ErrorKind::InvalidOperation, text);
     if value.is_undefined() {
-        return Err(Error::new(ErrorKind::UndefinedError, "a value of the format is undefined"));
+        return Err(super::filter::undefined(value));
     }
     let number = || {
         f64::try_from(value.clone())
@@ -94,15 +94,15 @@ fn one(kind: char, value: &Value, precision: Option<usize>, flags: &str) -> Resu
     };
     Ok(match kind {
         's' | 'r' | 'a' => {
-            let text = match value.kind() {
-                ValueKind::Number if !value.is_integer() => number().map(number::repr)?,
-                _ if kind == 's' => value.to_string(),
-                _ => format!("{value:?}"),
-            };
+            let text = if kind == 's' { python::text(value)? } else { python::repr(value)? };
             match precision {
                 Some(count) => text.chars().take(count).collect(),
                 None => text,
             }
+        }
+        'd' | 'i' | 'u' if value.downcast_object_ref::<number::Huge>().is_some() => {
+            let text = value.to_string();
+            signed(text.starts_with('-'), text.trim_start_matches('-').to_owned())
         }
         'd' | 'i' | 'u' => whole().map(|n| signed(n < 0, n.unsigned_abs().to_string()))?,
         'x' => whole().map(|n| signed(n < 0, format!("{:x}", n.unsigned_abs())))?,

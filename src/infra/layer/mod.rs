@@ -1,0 +1,25 @@
+//! Renders layers: levels of variables merge, templates are filled in, and an output folder takes the old one's place.
+//!
+//! Enters: a tree, a layer of it, what the environment says. Leaves: the layer's output folder, for Terraform to run in,
+//! or every problem that stands in the way, and then nothing has changed. Begin reading at `render.rs`.
+
+mod declare;
+mod host;
+mod levels;
+mod options;
+mod output;
+mod pieces;
+mod render;
+mod run;
+mod secrets;
+mod site;
+mod sources;
+mod unread;
+mod variables;
+
+pub use options::Options;
+pub use pieces::{Piece, Pieces};
+pub use render::{Built, Rendered, build, render, render_all};
+pub use run::Run;
+pub use site::{Layer, Name};
+pub use variables::{Variable, Variables};

@@ -1,0 +1,100 @@
+use super::*;
+use std::sync::Arc;
+
+fn text(text: &str) -> Piece {
+    Piece::Text { text: text.to_owned(), mode: 0o644, source: None }
+}
+
+fn pieces(pairs: &[(&str, &str)]) -> Pieces {
+    pairs.iter().map(|(name, body)| (OsString::from(name), text(body))).collect()
+}
+
+fn names(folder: &Path) -> Vec<String> {
+    let entries = fs::read_dir(folder).expect("a folder");
+    let mut names: Vec<String> =
+        entries.map(|entry| entry.expect("an entry").file_name().into_string().expect("a name")).collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn what_terraform_left_moves_into_the_new_folder_and_the_rest_goes() {
+    let room = tempfile::tempdir().expect("a folder");
+    let out = room.path().join("out");
+    fs::create_dir_all(out.join(".terraform/providers")).expect("a folder");
+    fs::write(out.join(".terraform/providers/x"), "plugin").expect("a file");
+    std::os::unix::fs::symlink("x", out.join(".terraform/providers/y")).expect("a link");
+    for name in ["terraform.tfstate", "saved.plan", "old.tf", ".terraformrc"] {
+        fs::write(out.join(name), name).expect("a file");
+    }
+    let mut plan = b"PK\x03\x04".to_vec();
+    plan.resize(30, 0);
+    plan.extend(b"tfplan and more");
+    fs::write(out.join("odd-name"), plan).expect("a plan");
+    fs::set_permissions(&out, fs::Permissions::from_mode(0o750)).expect("a mode");
+    write(&out, "x", pieces(&[("new.tf", "new"), (".terraformrc", "own")])).expect("written");
+    let want = [".terraform", ".terraformrc", "new.tf", "odd-name", "saved.plan", "terraform.tfstate"];
+    assert_eq!(names(&out), want);
+    assert_eq!(names(&out.join(".terraform/providers")), ["x", "y"]);
+    assert_eq!(fs::read_to_string(out.join(".terraformrc")).expect("a file"), "own");
+    assert_eq!(fs::metadata(&out).expect("a folder").mode() & 0o7777, 0o750);
+    assert_eq!(names(room.path()), ["out"]);
+}
+
+#[test]
+fn a_piece_that_cannot_be_copied_leaves_the_old_folder_alone() {
+    let room = tempfile::tempdir().expect("a folder");
+    let (out, base) = (room.path().join("out"), room.path().join("base"));
+    fs::create_dir_all(&base).expect("a folder");
+    std::os::unix::fs::symlink("nowhere", base.join("link")).expect("a link");
+    write(&out, "x", pieces(&[("a.tf", "old")])).expect("written");
+    let mut new = pieces(&[("a.tf", "new")]);
+    new.insert("base".into(), Piece::Folder(base));
+    let problems = write(&out, "x", new).expect_err("a dangling link");
+    assert!(problems.iter().any(|p| p.what.ends_with("base/link` is a link to nothing")), "{problems:?}");
+    assert_eq!(fs::read_to_string(out.join("a.tf")).expect("a file"), "old");
+    assert_eq!(names(room.path()), ["base", "out"]);
+}
+
+#[test]
+fn a_link_to_a_folder_that_it_stands_in_is_named() {
+    let room = tempfile::tempdir().expect("a folder");
+    let base = room.path().join("base");
+    fs::create_dir_all(base.join("a")).expect("a folder");
+    std::os::unix::fs::symlink("..", base.join("a/up")).expect("a link");
+    let problems = write(&room.path().join("out"), "x", [("base".into(), Piece::Folder(base))].into_iter().collect())
+        .expect_err("a loop");
+    assert!(problems[0].what.ends_with("a/up` is a link to a folder that it stands in"), "{problems:?}");
+}
+
+#[test]
+fn what_a_process_that_died_has_left_is_cleared_or_taken_back() {
+    let room = tempfile::tempdir().expect("a folder");
+    let (old, new) = (room.path().join(".out.suil-old"), room.path().join(".out.suil-new"));
+    for (folder, state) in [(&old, "state"), (&new, "half")] {
+        fs::create_dir(folder).expect("a folder");
+        fs::write(folder.join("terraform.tfstate"), state).expect("a file");
+    }
+    let out = room.path().join("out");
+    write(&out, "x", pieces(&[("a.tf", "new")])).expect("written");
+    assert_eq!(names(room.path()), ["out"]);
+    assert_eq!(fs::read_to_string(out.join("terraform.tfstate")).expect("a file"), "state");
+}
+
+#[test]
+fn many_writers_at_once_leave_one_whole_folder() {
+    let room = Arc::new(tempfile::tempdir().expect("a folder"));
+    let writers: Vec<_> = (0..8)
+        .map(|at| {
+            let room = Arc::clone(&room);
+            let body = at.to_string();
+            std::thread::spawn(move || {
+                write(&room.path().join("out"), "x", pieces(&[("a.tf", &body), ("b.tf", &body)])).expect("written");
+            })
+        })
+        .collect();
+    writers.into_iter().for_each(|writer| writer.join().expect("a writer"));
+    let read = |name: &str| fs::read_to_string(room.path().join("out").join(name)).expect("a file");
+    assert_eq!(read("a.tf"), read("b.tf"));
+    assert_eq!(names(room.path()), ["out"]);
+}

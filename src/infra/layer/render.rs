@@ -1,0 +1,184 @@
+//! Renders one layer: what it is made of, both passes over the templates, declarations, the output folder.
+
+use super::host::Asked;
+use super::levels::{self, Origin};
+use super::pieces::{self, Piece, Pieces};
+use super::variables::Variables;
+use super::{Layer, Run, declare, output, unread};
+use crate::base::{FileId, Problem, Problems, Result};
+use crate::infra::Value;
+use crate::infra::jinja::{Jinja, Var};
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// A layer whose output folder is new.
+#[derive(Debug)]
+pub struct Rendered {
+    pub layer: Layer,
+    /// How many files were rendered or copied, those in folders of base left out.
+    pub files: usize,
+    /// What is worth saying, and fails nothing.
+    pub warnings: Problems,
+    /// What Terraform will refuse. The folder is written all the same, as the original does.
+    pub refused: Problems,
+}
+
+/// What the output folder of a layer is to hold.
+#[derive(Debug)]
+pub struct Built {
+    pub pieces: Pieces,
+    pub warnings: Problems,
+    pub refused: Problems,
+}
+
+/// Renders the layer into its output folder. The folder is as it was where that fails.
+///
+/// # Errors
+/// Every problem of the step that failed, at the files of the tree.
+pub fn render(run: &Arc<Run>, layer: &Layer) -> Result<Rendered> {
+    let Built { pieces, mut warnings, refused } = build(run, layer)?;
+    warnings.extend(unread::warnings(run, layer)?);
+    let files = pieces.len();
+    output::write(&layer.output, &layer.label(), pieces)?;
+    Ok(Rendered { layer: layer.clone(), files, warnings, refused })
+}
+
+/// Makes what the output folder is to hold, and writes nothing.
+///
+/// # Errors
+/// As [`render`].
+pub fn build(run: &Arc<Run>, layer: &Layer) -> Result<Built> {
+    let (environments, opened) = run.environments()?;
+    let mut pieces = pieces::collect(run, layer)?;
+    let predefined = predefined(layer, &environments);
+    let jinja = Jinja::new(Arc::new(Asked { run: Arc::clone(run), layer: layer.clone() }));
+    let private = first_pass(run, layer, &jinja, &predefined, &mut pieces)? || opened;
+    let (variables, more) = all(run, layer, &predefined, &pieces)?;
+    second_pass(&jinja, &variables, private || more, &mut pieces)?;
+    let declared = declare::files(layer, &variables, &pieces)?;
+    pieces.extend(declared.files);
+    Ok(Built { pieces, warnings: declared.warnings, refused: declared.refused })
+}
+
+/// Renders `*.tfvars.jinja` with the plain files of all levels; tells whether one of their values was a secret.
+fn first_pass(
+    run: &Run,
+    layer: &Layer,
+    jinja: &Jinja,
+    predefined: &[(&str, Value)],
+    pieces: &mut Pieces,
+) -> Result<bool> {
+    let mut variables = levels::plain(run, layer)?;
+    let opened = run.secrets.open(&mut variables, false)?;
+    let templates = |name: &str| name.ends_with(".tfvars.jinja") && !name.starts_with('.');
+    // Without templates there is nothing to be made ready for them.
+    if pieces.iter().any(|(name, piece)| name.to_str().is_some_and(templates) && matches!(piece, Piece::Template(_))) {
+        predefine(&mut variables, predefined);
+        pass(jinja, &Var::new(&variables.value()), pieces, templates, |_| 0o600)?;
+    }
+    Ok(opened)
+}
+
+/// Renders `*.tf` with all levels. What was made with secrets at hand is for the owner's eyes.
+fn second_pass(jinja: &Jinja, variables: &Variables, private: bool, pieces: &mut Pieces) -> Result<()> {
+    let var = Var::new(&variables.value());
+    let mode = move |changed: bool| if changed && private { 0o600 } else { 0o644 };
+    pass(jinja, &var, pieces, |name| name.ends_with(".tf"), mode)
+}
+
+/// Renders the templates of these names in their order; `mode` is told whether rendering changed the text.
+fn pass(
+    jinja: &Jinja,
+    var: &Var,
+    pieces: &mut Pieces,
+    takes: impl Fn(&str) -> bool,
+    mode: impl Fn(bool) -> u32,
+) -> Result<()> {
+    let mut problems = Problems::new();
+    for (name, piece) in pieces.iter_mut() {
+        let Piece::Template(file) = *piece else { continue };
+        if !name.to_str().is_some_and(&takes) {
+            continue;
+        }
+        match jinja.render(file, var) {
+            Ok(text) => {
+                let source = file.text();
+                let changed = source.strip_suffix('\n').unwrap_or(&source) != text;
+                *piece = Piece::Text { text, mode: mode(changed), source: Some(file) };
+            }
+            Err(problem) => problems.push(problem),
+        }
+    }
+    if problems.is_empty() { Ok(()) } else { Err(problems) }
+}
+
+/// The variables of all levels, opened; and whether there was a secret.
+fn all(run: &Run, layer: &Layer, predefined: &[(&str, Value)], pieces: &Pieces) -> Result<(Variables, bool)> {
+    let rendered = |origin: Origin| {
+        let named = |(name, piece): (&OsString, &Piece)| {
+            let name = name.to_str().filter(|n| n.starts_with(origin.prefix()) && n.ends_with(".tfvars.jinja"))?;
+            let Piece::Text { text, source, .. } = piece else { return None };
+            let path = source.map_or_else(|| PathBuf::from(name), FileId::path);
+            Some(FileId::new(path, text.as_str()))
+        };
+        pieces.iter().filter_map(named).collect::<Vec<FileId>>()
+    };
+    let mut variables = levels::merged(run, layer, rendered)?;
+    let opened = run.secrets.open(&mut variables, false)?;
+    predefine(&mut variables, predefined);
+    Ok((variables, opened))
+}
+
+fn predefine(variables: &mut Variables, predefined: &[(&str, Value)]) {
+    for (name, value) in predefined {
+        variables.set(name, value.clone());
+    }
+}
+
+/// The variables that every layer has.
+fn predefined(layer: &Layer, environments: &Value) -> Vec<(&'static str, Value)> {
+    let (stack, name) = (layer.stack_name(), layer.layer_name());
+    let optional = |part: &Option<String>| Value::from(part.clone().unwrap_or_default());
+    vec![
+        // The words of the original, whatever the folders are called: keys of states are built from it.
+        ("stacks_path", Value::from(format!("stacks/{stack}/layer/{name}"))),
+        ("stacks_root", Value::from(layer.way_up())),
+        ("stacks_stack", Value::from(stack)),
+        ("stacks_layer", Value::from(name)),
+        ("stacks_environment", Value::from(layer.name.environment.as_str())),
+        ("stacks_subenvironment", optional(&layer.name.subenvironment)),
+        ("stacks_instance", optional(&layer.name.instance)),
+        ("stacks_environments", environments.clone()),
+    ]
+}
+
+/// Several layers at once, on as many threads as there are cores; the results in the order of `layers`.
+pub fn render_all(run: &Arc<Run>, layers: &[Layer]) -> Vec<Result<Rendered>> {
+    use std::sync::Mutex;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get).min(layers.len());
+    let next = AtomicUsize::new(0);
+    let done = Mutex::new(Vec::new());
+    std::thread::scope(|scope| {
+        let work = || {
+            while let Some((at, layer)) = {
+                let at = next.fetch_add(1, Ordering::Relaxed);
+                layers.get(at).map(|layer| (at, layer))
+            } {
+                let result = render(run, layer);
+                done.lock().unwrap_or_else(std::sync::PoisonError::into_inner).push((at, result));
+            }
+        };
+        for _ in 1..threads {
+            scope.spawn(work);
+        }
+        work();
+    });
+    let mut done = done.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
+    done.sort_by_key(|(at, _)| *at);
+    let lost = || vec![Problem::new("suil lost a layer; this is a fault of suil")];
+    let mut results: Vec<Result<Rendered>> = done.into_iter().map(|(_, result)| result).collect();
+    results.resize_with(layers.len(), || Err(lost()));
+    results
+}

@@ -1,0 +1,105 @@
+//! One run over a tree: what all layers of it share.
+
+use super::secrets::Secrets;
+use super::sources::{Kind, Sources};
+use super::variables::Variables;
+use super::{Layer, Options};
+use crate::base::{Mask, Problem, Problems, Result};
+use crate::infra::Value;
+use crate::infra::envelope::Keys;
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+/// A run over the tree at one root. Threads share it.
+pub struct Run {
+    pub options: Options,
+    pub sources: Sources,
+    pub secrets: Secrets,
+    root: PathBuf,
+    environments: OnceLock<Result<(Arc<Value>, bool)>>,
+    plain: Mutex<HashMap<PathBuf, Result<Arc<Variables>>>>,
+}
+
+impl Run {
+    /// Begins a run at `root`; what `keys` open is added to `mask`.
+    pub fn new(root: &Path, options: Options, keys: Keys, mask: Mask) -> Run {
+        Run {
+            sources: Sources::new(root),
+            secrets: Secrets::new(keys, mask),
+            root: root.to_owned(),
+            environments: OnceLock::new(),
+            plain: Mutex::new(HashMap::new()),
+            options,
+        }
+    }
+
+    /// The value of `stacks_environments`: what `env.tfvars` of every environment says, sorted by name; and whether an
+    /// envelope of it was opened. One that no key opens stays closed.
+    ///
+    /// # Errors
+    /// A file cannot be read, or an envelope is malformed.
+    pub fn environments(&self) -> Result<(Arc<Value>, bool)> {
+        self.environments.get_or_init(|| self.read_environments()).clone()
+    }
+
+    fn read_environments(&self) -> Result<(Arc<Value>, bool)> {
+        let folder = self.root.join(&self.options.environments);
+        let (mut found, mut opened, mut problems) = (indexmap::IndexMap::new(), false, Problems::new());
+        for item in self.sources.folder(&folder)?.iter().filter(|item| item.kind == Kind::Folder) {
+            let path = folder.join(&item.name).join("env.tfvars");
+            if !path.exists() {
+                continue;
+            }
+            let read = || {
+                let mut variables = Variables::default();
+                if path.is_file() {
+                    variables.meet(&self.sources.variables(&path)?);
+                }
+                let opened = self.secrets.open(&mut variables, true)?;
+                Ok::<_, Problems>((variables.value(), opened))
+            };
+            match read() {
+                Ok((value, any)) => {
+                    opened |= any;
+                    found.insert(item.text().to_owned(), value);
+                }
+                Err(more) => {
+                    let all = "every layer of the tree reads this file, for `stacks_environments`";
+                    problems.extend(more.into_iter().map(|problem| problem.note(all)));
+                }
+            }
+        }
+        if problems.is_empty() { Ok((Arc::new(Value::Map(found)), opened)) } else { Err(problems) }
+    }
+
+    /// The variables of a layer's plain files, opened: what `variable()` sees of another layer.
+    ///
+    /// # Errors
+    /// A file cannot be read, or an envelope cannot be opened.
+    pub fn plain(&self, layer: &Layer) -> Result<Arc<Variables>> {
+        if let Some(found) = self.plain.lock().unwrap_or_else(PoisonError::into_inner).get(&layer.path) {
+            return found.clone();
+        }
+        let found = super::levels::plain(self, layer).and_then(|mut variables| {
+            self.secrets.open(&mut variables, false)?;
+            Ok(Arc::new(variables))
+        });
+        self.plain.lock().unwrap_or_else(PoisonError::into_inner).insert(layer.path.clone(), found.clone());
+        found
+    }
+
+    /// A file of the tree as templates read it, CRLF as LF.
+    pub(super) fn file(&self, layer: &Layer, path: &str) -> Result<String, String> {
+        let full = layer.path.join(path);
+        let real = full.canonicalize().map_err(|e| Problem::io("read", Path::new(path), &e).what)?;
+        let root = layer.root.canonicalize().map_err(|e| Problem::io("read", &layer.root, &e).what)?;
+        if !self.options.outside && !real.starts_with(&root) {
+            return Err(format!("`{path}` is outside the root; `--allow-outside` lets templates read it"));
+        }
+        match self.sources.text(&real) {
+            Ok(file) => Ok(file.text().replace("\r\n", "\n").replace('\r', "\n")),
+            Err(problems) => Err(problems.into_iter().next().map(|p| p.what).unwrap_or_default()),
+        }
+    }
+}

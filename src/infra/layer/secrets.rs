@@ -1,0 +1,37 @@
+//! Opens the envelopes of variables.
+
+use super::variables::Variables;
+use crate::base::{Mask, Problems, Result};
+use crate::infra::envelope::{self, Keys};
+
+/// The private keys of a run, and the mask that learns what they open.
+pub struct Secrets {
+    keys: Keys,
+    mask: Mask,
+}
+
+impl Secrets {
+    pub fn new(keys: Keys, mask: Mask) -> Secrets {
+        Secrets { keys, mask }
+    }
+
+    /// Opens every envelope of `variables` in its place, and tells whether there was one.
+    ///
+    /// # Errors
+    /// One cannot be opened. Where that is tolerated, one that no key opens stays as it is; one that is malformed is a
+    /// problem all the same.
+    pub fn open(&self, variables: &mut Variables, tolerant: bool) -> Result<bool> {
+        let (mut any, mut problems) = (false, Problems::new());
+        for (name, variable) in &mut variables.0 {
+            match self.keys.open_all(&mut variable.value, tolerant, &self.mask, name) {
+                Ok(opened) => any |= !opened.is_empty(),
+                Err(found) => problems.extend(found.into_iter().map(|mut problem| {
+                    problem.place = problem.place.or(variable.place);
+                    problem
+                })),
+            }
+        }
+        envelope::once(&mut problems);
+        if problems.is_empty() { Ok(any) } else { Err(problems) }
+    }
+}
