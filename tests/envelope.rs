@@ -242,3 +242,13 @@ fn the_line_end_of_a_here_document_is_no_part_of_an_envelope() {
         assert!(!is_envelope(&other));
     }
 }
+
+#[test]
+fn a_key_that_is_missing_is_said_once() {
+    let (envelope, _) = sample();
+    let mut value = Value::List(vec![envelope.as_str().into(), envelope.as_str().into(), "ENC[a]".into()]);
+    let problems = keys("absent.pem").open_all(&mut value, false, &Mask::new(), "x").expect_err("missing");
+    let whats: Vec<_> = problems.iter().map(|problem| problem.what.as_str()).collect();
+    assert_eq!(whats.len(), 2, "{whats:?}");
+    assert!(whats[0].contains("absent.pem") && whats[1].starts_with("the secret `x[2]`"), "{whats:?}");
+}

@@ -371,6 +371,7 @@ mod any_text {
         hcl::declared(file);
         hcl::backends(file);
         hcl::declared_json(file);
+        hcl::original(file);
         let _ = hcl::variables_json(file);
     }
 
@@ -391,5 +392,62 @@ mod any_text {
             let escaped = escaped.replace("${", "$${").replace("%{", "%%{");
             prop_assert_eq!(a(&format!("a = \"{escaped}\"\n")), Ok(Some(Value::Str(text))));
         }
+    }
+}
+
+#[test]
+fn every_difference_to_the_original_on_record_is_named() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/conformance/stacks/hcl_oracle.json");
+    let snippets: serde_json::Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
+    let mut wrong = vec![];
+    let mut named = 0;
+    for snippet in snippets.as_array().unwrap() {
+        let (name, text) = (snippet["name"].as_str().unwrap(), snippet["tfvars"].as_str().unwrap());
+        let file = FileId::new("a.tfvars", text);
+        if hcl::variables(file).is_err() {
+            continue;
+        }
+        let found = hcl::original(file);
+        named += usize::from(!found.is_empty());
+        if found.is_empty() != snippet["agree"].as_bool().unwrap() {
+            wrong.push(format!("{name}: {found:?}"));
+        }
+        // What is claimed of a whole value must be what the original was seen to make of it.
+        let whole = found.first().filter(|one| found.len() == 1 && !text.contains(['[', '{']) && one.place.column == 5);
+        if let Some(Value::Str(claim)) = whole.and_then(|one| one.original.as_ref())
+            && snippet["python_hcl2"]["value"].as_str() != Some(claim)
+        {
+            wrong.push(format!("{name}: {claim:?} is claimed, {} was seen", snippet["python_hcl2"]));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(named > 40, "{named}");
+}
+
+#[test]
+fn the_cause_of_a_difference_is_told() {
+    let cases = [
+        (r#""c:\\temp\\new""#, hcl::Cause::Backslash, Some("c:\\\temp\\\new")),
+        (r#""caf\u00e9""#, hcl::Cause::UnicodeEscape, Some("caf\\u00e9")),
+        (r#""$${x}""#, hcl::Cause::DoubledSign, Some("$${x}")),
+        (r#"["n-${1}"]"#, hcl::Cause::Template, None),
+        ("1 + 2", hcl::Cause::Expression, None),
+        ("- 5", hcl::Cause::Expression, None),
+        ("-1e3", hcl::Cause::Exponent, Some("${-1e3}")),
+        ("<<EOT\nx\nEOT", hcl::Cause::HereDocument, None),
+        ("/* c */ 1", hcl::Cause::Comment, None),
+        ("{ é = 1 }", hcl::Cause::Name, None),
+        ("{ k = \"\\u0041\" }", hcl::Cause::UnicodeEscape, Some("\\u0041")),
+    ];
+    for (text, cause, original) in cases {
+        let file = FileId::new("a.tfvars", format!("ok = 1\na = {text}\n"));
+        let found = hcl::original(file);
+        assert_eq!(found.len(), 1, "{text}: {found:?}");
+        assert_eq!((found[0].cause, found[0].variable.as_deref()), (cause, Some("a")), "{text}");
+        assert_eq!(found[0].original.as_ref().and_then(Value::as_str), original, "{text}");
+        let variables = hcl::variables(file).unwrap();
+        let differing: Vec<_> = variables.iter().filter(|one| one.differs(&found).is_some()).collect();
+        assert_eq!(differing.len(), 1, "{text}");
+        assert_eq!(differing[0].name, "a");
     }
 }

@@ -279,9 +279,9 @@ fn terraform_is_initialised_where_it_never_was_and_its_failure_is_told() {
     assert_eq!(tree.read("said").lines().count(), 1);
     assert_eq!(run(&["--init", "always"]).status, 0);
     assert_eq!(tree.read("said").lines().count(), 2);
-    tree.write("status", "1");
+    tree.write("status", "7");
     let left = run(&["--init", "always"]);
-    assert_eq!(left.status, 1);
+    assert_eq!(left.status, 7);
     assert!(left.stderr.contains("failed in `stacks/kiln/layers/harbor/stacks.out`"), "{}", left.stderr);
 }
 

@@ -191,7 +191,7 @@ fn end(
     beside: &Problems,
     details: &ui::plan::Details,
 ) -> Result<(), Problem> {
-    record.finish(outcomes, exit(args, start, outcomes, beside) as u8)?;
+    record.finish(outcomes, exit(args, start, outcomes, beside).code())?;
     if !args.reports.is_empty() {
         report::write(&args.reports, &record.run().story()?, details)?;
     }

@@ -36,7 +36,7 @@ Run `suil` alone to pick roles from a list and apply them. `suil init DIR` makes
 
 /// What stands below the help of suil.
 pub fn notes() -> String {
-    let exits = EXITS.map(|(exit, words)| format!("\n  {:>3}  {words}", exit as u8));
+    let exits = EXITS.map(|(exit, words)| format!("\n  {:>3}  {words}", exit.code()));
     format!("{NOTES}\n\n{EXIT_CODES}{}", exits.concat())
 }
 
@@ -168,7 +168,7 @@ fn own(command: &Command, related: &[String]) -> String {
         }
         roff.control("fi", []);
     }
-    let exits = EXITS.map(|(exit, words)| ((exit as u8).to_string(), words));
+    let exits = EXITS.map(|(exit, words)| (exit.code().to_string(), words));
     list(&mut roff, "EXIT STATUS", exits.iter().map(|(code, words)| (bold(code), *words)));
     list(&mut roff, "FILES", FILES.iter().map(|(path, words)| (italic(*path), *words)));
     list(&mut roff, "ENVIRONMENT", VARIABLES.iter().map(|(name, words)| (bold(*name), *words)));

@@ -16,7 +16,7 @@ mod seal;
 
 pub use key::{Pair, Private, Public, SIZES, generate};
 pub use keys::{Keys, Passphrase};
-pub use refusal::{Kind, Refusal};
+pub use refusal::{Kind, Refusal, once};
 pub use rekey::Opened;
 pub use seal::seal;
 

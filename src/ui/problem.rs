@@ -10,21 +10,37 @@ const SOURCE: usize = 100;
 
 /// What the process tells its caller.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-#[repr(u8)]
 pub enum Exit {
     /// Done, or no difference.
-    Done = 0,
-    Failed = 1,
+    Done,
+    Failed,
     /// Differences were found, and it was asked to say so.
-    Differences = 2,
-    Refused = 3,
-    Usage = 64,
-    Interrupted = 130,
+    Differences,
+    Refused,
+    Usage,
+    Interrupted,
+    /// The exit code of a program that suil ran for its caller.
+    Other(u8),
+}
+
+impl Exit {
+    /// The number that the process ends with.
+    pub fn code(self) -> u8 {
+        match self {
+            Exit::Done => 0,
+            Exit::Failed => 1,
+            Exit::Differences => 2,
+            Exit::Refused => 3,
+            Exit::Usage => 64,
+            Exit::Interrupted => 130,
+            Exit::Other(code) => code,
+        }
+    }
 }
 
 impl From<Exit> for std::process::ExitCode {
     fn from(exit: Exit) -> Self {
-        (exit as u8).into()
+        exit.code().into()
     }
 }
 
@@ -186,7 +202,7 @@ pub fn exit(problems: &[Problem]) -> Exit {
         Exit::Done => 0,
         Exit::Differences => 1,
         Exit::Refused => 2,
-        Exit::Failed => 3,
+        Exit::Failed | Exit::Other(_) => 3,
         Exit::Usage => 4,
         Exit::Interrupted => 5,
     };

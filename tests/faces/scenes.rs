@@ -145,6 +145,13 @@ impl Stage {
         room.write("env.tfvars", &format!("a = \"{}\"\n", sealed.trim()));
         let room = room.set("STACKS_PRIVATE_KEY_PATH", "private.pem").set("STACKS_PUBLIC_KEY_PATH", "public.pem");
         self.same(&room, "`suil infra rekey`", &["infra", "rekey"], WELL);
+        room.write("environments/harbor/env.tfvars", "town = [\n");
+        room.write("stacks/kiln/base/main.tf", "");
+        room.write("stacks/kiln/layers/harbor/l.tfvars", "");
+        let render = ["infra", "render", "--all", "--init", "never"];
+        self.same(&room, "`suil infra render`", &render, ILL);
+        room.write("environments/harbor/env.tfvars", "");
+        self.same(&room, "`suil infra render`", &render, WELL);
         let once =
             ["infra", "genkey", "--bits", "2048", "--private-key-path", "new.pem", "--public-key-path", "new.pub"];
         self.play(&room, "`suil infra genkey`", &once, &[0, 3], false);

@@ -60,10 +60,12 @@ pub fn run(args: Args, context: &Context) -> Outcome {
     let value = || Plain::from_iter([("layers", told.iter().map(|told| told.value(&mask)).collect::<Plain>())]);
     ui::show(context.output, text, value)?;
     ui::warn(&warnings, &mask);
-    if !problems.is_empty() {
-        return Ok(ui::fail(&problems, &mask));
+    if problems.is_empty() {
+        return Ok(exit);
     }
-    Ok(exit)
+    let failed = ui::fail(&problems, &mask);
+    // What Terraform ended with is told where every layer was rendered.
+    Ok(if exit == Exit::Done || told.iter().any(|told| !told.rendered) { failed } else { exit })
 }
 
 /// Initialises, one layer after the other, so that what Terraform says can be read. The first failure is handed on.
@@ -82,7 +84,7 @@ fn init(args: &Args, program: &str, context: &Context, told: &mut [Told]) -> Exi
         }
         if !refused.is_empty() {
             told.problems.extend(refused);
-            exit = Exit::Failed;
+            exit = if exit == Exit::Done { Exit::Failed } else { exit };
             continue;
         }
         match terraform::init(program, &told.layer.output, context.output != Output::Text) {
@@ -90,11 +92,11 @@ fn init(args: &Args, program: &str, context: &Context, told: &mut [Told]) -> Exi
             Ok(status) => {
                 let what = format!("`{program} init` failed in `{}`", told.layer.shown(&told.layer.output));
                 told.problems.push(Problem::new(what).note(format!("it ended with {status}")));
-                exit = Exit::Failed;
+                exit = if exit == Exit::Done { Exit::Other(terraform::code(status)) } else { exit };
             }
             Err(problem) => {
                 told.problems.push(problem);
-                exit = Exit::Failed;
+                exit = if exit == Exit::Done { Exit::Failed } else { exit };
             }
         }
     }

@@ -1,6 +1,6 @@
 //! Every envelope of a value.
 
-use super::{Keys, is_envelope, is_marker};
+use super::{Keys, is_envelope, is_marker, once};
 use crate::base::{Mask, Problems, Result};
 use crate::infra::Value;
 
@@ -16,6 +16,7 @@ impl Keys {
     pub fn open_all(&self, value: &mut Value, tolerant: bool, mask: &Mask, path: &str) -> Result<Vec<String>> {
         let mut walk = Walk { keys: self, tolerant, mask, opened: Vec::new(), problems: Problems::new() };
         walk.value(value, path);
+        once(&mut walk.problems);
         if walk.problems.is_empty() { Ok(walk.opened) } else { Err(walk.problems) }
     }
 }

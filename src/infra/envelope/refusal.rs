@@ -1,6 +1,7 @@
 //! Why an envelope is not opened.
 
-use crate::base::Problem;
+use crate::base::{Problem, Problems};
+use std::collections::HashSet;
 
 /// Why an envelope is not opened. Nothing in it is secret.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -56,4 +57,10 @@ impl From<Problem> for Refusal {
     fn from(problem: Problem) -> Refusal {
         Refusal::Key(Box::new(problem))
     }
+}
+
+/// Keeps each problem once, whatever its place: a key that cannot be had is no news for the second secret.
+pub fn once(problems: &mut Problems) {
+    let mut known = HashSet::new();
+    problems.retain(|problem| known.insert(problem.what.clone()));
 }

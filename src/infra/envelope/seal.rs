@@ -73,3 +73,45 @@ fn unpadded(plain: &[u8]) -> Option<usize> {
     let same = plain.iter().rev().take(pad).all(|byte| usize::from(*byte) == pad);
     (fits && same).then(|| plain.len() - pad)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The last three fields of an envelope over `padded`, which is sealed as it is.
+    fn fields(key: &[u8], padded: &[u8]) -> [String; 3] {
+        let cipher = LessSafeKey::new(UnboundKey::new(&AES_256_GCM, key).expect("a key"));
+        let mut bytes = padded.to_vec();
+        let nonce = Nonce::assume_unique_for_key([5; 12]);
+        let tag = cipher.seal_in_place_separate_tag(nonce, Aad::empty(), &mut bytes).expect("sealed");
+        [tag.as_ref(), &[5; 12], &bytes].map(|field| STANDARD.encode(field))
+    }
+
+    fn opened(key: &[u8], padded: &[u8]) -> Result<Zeroizing<String>, Refusal> {
+        let fields = fields(key, padded);
+        open(key, [&fields[0], &fields[1], &fields[2]])
+    }
+
+    #[test]
+    fn a_padding_is_checked_to_its_last_byte_and_its_fault_looks_like_any_change() {
+        let key = [9; 32];
+        assert_eq!(opened(&key, &[&b"ab"[..], &[14; 14]].concat()).expect("opens").as_str(), "ab");
+        assert_eq!(opened(&key, &[16; 16]).expect("opens").as_str(), "");
+        let changed = Refusal::Malformed("it was changed or cut short".to_owned());
+        let mut odd = [14; 16];
+        odd[3] = 13;
+        for padded in [&[0; 16][..], &[17; 32], &[1; 15], &odd, &[]] {
+            assert_eq!(opened(&key, padded).expect_err("refused"), changed, "{padded:?}");
+        }
+        let latin = [&b"\xe9"[..], &[15; 15]].concat();
+        let refusal = opened(&key, &latin).expect_err("no UTF-8");
+        assert!(matches!(&refusal, Refusal::Malformed(why) if why.contains("UTF-8")), "{refusal:?}");
+    }
+
+    #[test]
+    fn a_key_that_is_too_short_is_no_key_of_an_envelope() {
+        let fields = fields(&[9; 32], &[16; 16]);
+        let refusal = open(&[9; 16], [&fields[0], &fields[1], &fields[2]]).expect_err("16 bytes");
+        assert_eq!(refusal, Refusal::Malformed("the wrapped key has 16 bytes, expected 32".to_owned()));
+    }
+}

@@ -139,6 +139,10 @@ impl<'a> Evaluator<'a> {
             Node::Bool(b) => Some(Computed::Bool(*b)),
             Node::Number => self.number(span),
             Node::Name => self.name(span),
+            Node::Text(text) => {
+                self.spend(span, text.len())?;
+                Some(Computed::Text(text.clone()))
+            }
             Node::Template(parts) => {
                 let mut out = String::new();
                 self.parts(parts, &mut out)?;

@@ -12,12 +12,14 @@ mod json;
 mod kind;
 mod lexer;
 mod number;
+mod original;
 mod parser;
 mod source;
 mod texts;
 mod tree;
 
 pub use code::{backends, backends_json, declared, declared_json};
+pub use original::{Cause, Difference, original};
 pub use texts::{Text, texts};
 
 use super::Value;

@@ -152,7 +152,7 @@ impl Parser<'_> {
 
     /// The quote that the string before `token` opens with.
     fn last_open(&self, token: Token) -> Span {
-        let before = self.tokens.iter().rev().skip_while(|t| t.span.start >= token.span.start);
+        let before = self.tokens.get(..self.ahead()).unwrap_or(&[]).iter().rev();
         before
             .take(64)
             .find(|t| t.kind == Kind::OpenQuote)

@@ -72,6 +72,6 @@ mod tests {
         assert_eq!((cut[3].0, cut[3].2), ("l1\nl2\n", "d"));
         assert!(cut[3].1.starts_with("<<-E\n") && cut[3].1.trim_end().ends_with("  E"), "{cut:?}");
         assert_eq!(cut.len(), 4);
-        assert_eq!(found[2].place.to_string(), "t.tfvars:2:26");
+        assert_eq!(found[2].place.to_string(), "t.tfvars:2:28");
     }
 }

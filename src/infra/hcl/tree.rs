@@ -38,6 +38,8 @@ pub(super) enum Node {
     Number,
     /// A name: a variable.
     Name,
+    /// A string in quotes with nothing to compute.
+    Text(String),
     /// A string of parts.
     Template(Vec<Part>),
     /// A string that is one interpolation and nothing else keeps the type of the value.

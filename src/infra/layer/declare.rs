@@ -57,17 +57,19 @@ pub fn files(layer: &Layer, variables: &Variables, pieces: &Pieces) -> Result<De
 fn declared(layer: &Layer, pieces: &Pieces) -> Result<(HashSet<String>, Problems)> {
     let mut names = HashSet::new();
     let mut warnings = Problems::new();
+    let mut take = |found: hcl::Found<(String, Place)>| {
+        names.extend(found.items.into_iter().map(|(name, _)| name));
+        // Terraform reads its code itself, and says better what is wrong with it.
+        warnings.extend(found.problems.into_iter().map(|problem| problem.kind(Kind::Warning)));
+    };
     for (name, piece) in pieces {
         let name = name.to_str().unwrap_or_default();
         match piece {
             Piece::Text { text, source: Some(source), .. } if name.ends_with(".tf") => {
-                let found = hcl::declared(written(*source, text));
-                names.extend(found.items.into_iter().map(|(name, _)| name));
-                // Terraform reads its code itself, and says better what is wrong with it.
-                warnings.extend(found.problems.into_iter().map(|problem| problem.kind(Kind::Warning)));
+                take(hcl::declared(written(*source, text)));
             }
             Piece::File(path) if name.ends_with(".tf.json") && !name.starts_with('.') => {
-                names.extend(in_json(read(layer, path)?).unwrap_or_default());
+                take(hcl::declared_json(read(layer, path)?));
             }
             _ => {}
         }
@@ -82,21 +84,6 @@ fn declared(layer: &Layer, pieces: &Pieces) -> Result<(HashSet<String>, Problems
         }
     }
     Ok((names, warnings))
-}
-
-/// The names that code in JSON declares, `{"variable": {"name": {}}}` or a list of such; what is wrong in it is
-/// Terraform's to say.
-fn in_json(file: FileId) -> Result<Vec<String>> {
-    let blocks = hcl::variables_json(file)?.into_iter().filter(|attribute| attribute.name == "variable");
-    let each = |value: Value| match value {
-        Value::List(items) => items,
-        value => vec![value],
-    };
-    let names = |value: Value| match value {
-        Value::Map(map) => map.into_keys().collect(),
-        _ => Vec::new(),
-    };
-    Ok(blocks.flat_map(|block| each(block.value)).flat_map(names).collect())
 }
 
 /// Where a text holds an envelope as a quoted string.

@@ -57,14 +57,17 @@ impl Run {
                     variables.meet(&self.sources.variables(&path)?);
                 }
                 let opened = self.secrets.open(&mut variables, true)?;
-                Ok((variables.value(), opened))
+                Ok::<_, Problems>((variables.value(), opened))
             };
             match read() {
                 Ok((value, any)) => {
                     opened |= any;
                     found.insert(item.text().to_owned(), value);
                 }
-                Err(more) => problems.extend::<Problems>(more),
+                Err(more) => {
+                    let all = "every layer of the tree reads this file, for `stacks_environments`";
+                    problems.extend(more.into_iter().map(|problem| problem.note(all)));
+                }
             }
         }
         if problems.is_empty() { Ok((Arc::new(Value::Map(found)), opened)) } else { Err(problems) }

@@ -2,7 +2,6 @@
 
 use super::variables::Variables;
 use crate::base::{Mask, Problems, Result};
-use crate::infra::Value;
 use crate::infra::envelope::{self, Keys};
 
 /// The private keys of a run, and the mask that learns what they open.
@@ -24,7 +23,6 @@ impl Secrets {
     pub fn open(&self, variables: &mut Variables, tolerant: bool) -> Result<bool> {
         let (mut any, mut problems) = (false, Problems::new());
         for (name, variable) in &mut variables.0 {
-            bare(&mut variable.value);
             match self.keys.open_all(&mut variable.value, tolerant, &self.mask, name) {
                 Ok(opened) => any |= !opened.is_empty(),
                 Err(found) => problems.extend(found.into_iter().map(|mut problem| {
@@ -33,21 +31,7 @@ impl Secrets {
                 })),
             }
         }
+        envelope::once(&mut problems);
         if problems.is_empty() { Ok(any) } else { Err(problems) }
-    }
-}
-
-/// Takes the last line end off an envelope that stands in a here document, where it cannot be left out.
-fn bare(value: &mut Value) {
-    match value {
-        Value::Str(text) => {
-            let length = text.trim_end_matches(['\n', '\r']).len();
-            if length < text.len() && text.get(..length).is_some_and(envelope::is_envelope) {
-                text.truncate(length);
-            }
-        }
-        Value::List(items) => items.iter_mut().for_each(bare),
-        Value::Map(map) => map.values_mut().for_each(bare),
-        _ => {}
     }
 }

@@ -18,6 +18,9 @@ enum Piece {
 impl Parser<'_> {
     pub(super) fn string(&mut self) -> Parsed<Expression> {
         let open = self.read();
+        if let Some(text) = self.plain_string()? {
+            return Ok(Expression { node: Node::Text(text), span: open.span.to(self.last) });
+        }
         let opening = self.source.slice(open.span);
         let flush = opening.starts_with("<<-");
         let close = if open.kind == Kind::OpenQuote { Kind::CloseQuote } else { Kind::CloseHeredoc };
@@ -34,6 +37,19 @@ impl Parser<'_> {
         let mut pieces = pieces.into_iter();
         let parts = self.deeper(|parser| parser.parts(&mut pieces, None).map(|(parts, _)| parts))?;
         Ok(Expression { node: Node::Template(parts), span })
+    }
+
+    /// The rest of a string that is one literal stretch: most are.
+    fn plain_string(&mut self) -> Parsed<Option<String>> {
+        let token = self.token(self.at);
+        if token.kind != Kind::Quoted || self.token(self.at + 1).kind != Kind::CloseQuote {
+            return Ok(None);
+        }
+        self.read();
+        self.read();
+        let mut text = String::with_capacity(token.span.end - token.span.start);
+        self.unescape(token.span, &mut text)?;
+        Ok(Some(text))
     }
 
     fn pieces(&mut self, open: Token, close: Kind) -> Parsed<Vec<Piece>> {
