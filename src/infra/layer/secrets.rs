@@ -2,7 +2,7 @@
 
 use super::variables::Variables;
 use crate::base::{Mask, Problems, Result};
-use crate::infra::envelope::{self, Keys};
+use crate::infra::envelope::{Keys, once};
 
 /// The private keys of a run, and the mask that learns what they open.
 pub struct Secrets {
@@ -31,7 +31,7 @@ impl Secrets {
                 })),
             }
         }
-        envelope::once(&mut problems);
+        once(&mut problems);
         if problems.is_empty() { Ok(any) } else { Err(problems) }
     }
 }
