@@ -89,6 +89,7 @@ fn what_terraform_computes_beyond_the_record_is_computed() {
         (r#""a ${~ " b " ~} c""#, r#""a b c""#),
         (r#""$$${x}""#, r#""$${x}""#),
         (r#""%{ for i, x in ["a"] }${i}${x}%{ endfor }""#, r#""0a""#),
+        ("<<-EOT\n${1}\n    b\nEOT", r#""1\n    b\n""#),
         ("<<-EOT\n    ${\"  x\"}\n  b\nEOT", r#""    x\nb\n""#),
         ("<<EOT\n%{ for x in [\"a\",\"b\"] ~}\n- ${x}\n%{ endfor ~}\nEOT", r#""- a\n- b\n""#),
     ];

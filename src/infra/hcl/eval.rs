@@ -138,7 +138,7 @@ impl<'a> Evaluator<'a> {
             Node::Null => Some(Computed::Null),
             Node::Bool(b) => Some(Computed::Bool(*b)),
             Node::Number => self.number(span),
-            Node::Name => self.name(span),
+            Node::Name => self.name(span, span),
             Node::Text(text) => {
                 self.spend(span, text.len())?;
                 Some(Computed::Text(text.clone()))
@@ -176,7 +176,10 @@ impl<'a> Evaluator<'a> {
                 }
             }
             Node::Get(from, steps) => {
-                let value = self.value(from)?;
+                let value = match from.node {
+                    Node::Name => self.name(from.span, span)?,
+                    _ => self.value(from)?,
+                };
                 self.steps(value, steps)
             }
             Node::Call(name) => {
@@ -200,7 +203,8 @@ impl<'a> Evaluator<'a> {
         }
     }
 
-    fn name(&mut self, span: Span) -> Option<Computed> {
+    /// The value of a name in scope; `whole` is the expression that starts with it.
+    fn name(&mut self, span: Span, whole: Span) -> Option<Computed> {
         let name = self.source.slice(span);
         if let Some((_, value)) = self.names.iter().rev().find(|(known, _)| known == name) {
             let value = value.clone();
@@ -211,7 +215,7 @@ impl<'a> Evaluator<'a> {
         let problem = self
             .source
             .problem(span, format!("variables are not allowed here: `{name}`"), expected)
-            .help(format!("write `\"{name}\"` if the text is meant"));
+            .help(format!("write `\"{}\"` if the text is meant", self.source.slice(whole).replace('"', "\\\"")));
         self.problems.push(problem);
         None
     }
