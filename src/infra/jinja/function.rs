@@ -214,8 +214,12 @@ pub fn told(problem: Problem, missed: &[(String, String)], context: &Value) -> P
     if problem.help.as_deref().is_some_and(|help| help.starts_with("a template changes no list")) {
         return problem.help("make a new value with `+`, `dict(…)` or `{% set … %}`");
     }
-    if let Some((_, words)) = missed.iter().rev().find(|(name, _)| problem.what.contains(name.as_str())) {
-        return problem.note(words);
+    // What another layer or the host data lack has no name among the variables.
+    if problem.what.ends_with("` is undefined") && !["`var.", "`var["].iter().any(|v| problem.what.starts_with(v)) {
+        let named = missed.iter().rev().find(|(name, _)| problem.what.contains(name.as_str()));
+        if let Some((_, words)) = named.or(missed.last()) {
+            return Problem { expected: None, help: None, ..problem }.note(words);
+        }
     }
     if let Some(name) = within("`", "` is undefined") {
         let variable = context.get_attr("var").and_then(|var| var.get_item(&Value::from(name)));

@@ -137,6 +137,14 @@ fn errors_say_what_is_wrong_at_the_line_that_the_author_wrote() {
             ),
         ),
         (
+            "{% set x = variable('no', stack='ferry') %}\n{{ x }}",
+            format!("`x` is undefined{}\n  note: layer `ferry` has no variable `no`", at("2:4")),
+        ),
+        (
+            "{{ variable('a', stack='ferry') | default('') }}{{ 1 + 'a' }}",
+            format!("tried to use + operator on unsupported types number and string{}", at("1:52")),
+        ),
+        (
             "{{ variable('town') }}",
             format!(
                 "`variable` needs one of `stack=`, `environment=`, `subenvironment=`, `instance=`: the layer to ask{}",
