@@ -9,6 +9,7 @@ use super::select::{Selected, Selection, select};
 use super::stack::Stack;
 use super::workspace::Workspace;
 use crate::base::{Problems, Result, problem};
+use crate::data::Value;
 use std::sync::Arc;
 
 /// The entries of the selected nodes.
@@ -95,9 +96,21 @@ fn one(workspace: &Workspace, card: &Card, probe: Probe, answers: &mut Answers) 
     let shape = card.shape(workspace, &probe)?;
     let stack: Arc<Stack> = workspace.stacks().get(workspace, &shape);
     let data = stack.merge(workspace, &card.name)?;
+    entry(workspace, card, probe, stack.modules.clone(), data, answers)
+}
+
+/// The entry of a node whose layers are merged: its lookups are answered.
+pub(super) fn entry(
+    workspace: &Workspace,
+    card: &Card,
+    probe: Probe,
+    modules: Arc<[String]>,
+    merged: Option<Value>,
+    answers: &mut Answers,
+) -> Result<Entry> {
     let mut problems = Problems::new();
     let mut found = Found::default();
-    if let Some(data) = &data {
+    if let Some(data) = &merged {
         let mut answer = |lookup: &_, place| answers.answer(workspace, lookup, place);
         found.gather(data, card.number, &mut answer, &mut problems);
     }
@@ -109,9 +122,9 @@ fn one(workspace: &Workspace, card: &Card, probe: Probe, answers: &mut Answers) 
         role: card.role.clone(),
         provisional: !probe.is_known(),
         probe,
-        modules: stack.modules.clone(),
+        modules,
         number: card.number,
-        merged: data,
+        merged,
         found,
     })
 }

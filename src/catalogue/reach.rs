@@ -1,10 +1,10 @@
 //! How nodes are reached, and nothing else of them: for what is done on a node whatever its modules say.
 
-use super::build::Catalogue;
+use super::build::{Catalogue, entry};
 use super::card::Card;
 use super::entry::Entry;
 use super::files::keep;
-use super::lookup::{Answers, Found};
+use super::lookup::Answers;
 use super::select::{Selection, select};
 use super::stack::Shape;
 use super::workspace::Workspace;
@@ -68,25 +68,7 @@ fn one(workspace: &Workspace, card: &Card, answers: &mut Answers) -> Result<Entr
     let bare = || slice(&Shape::new(card.role.clone(), Arc::from([]), &probe));
     let deployment = whole.or_else(|problems| bare().map_err(|_| problems))?;
     let merged = deployment.map(|value| alone(value, card.role_place));
-    let mut problems = Problems::new();
-    let mut found = Found::default();
-    if let Some(data) = &merged {
-        let mut answer = |lookup: &_, place| answers.answer(workspace, lookup, place);
-        found.gather(data, card.number, &mut answer, &mut problems);
-    }
-    if !problems.is_empty() {
-        return Err(problems);
-    }
-    Ok(Entry {
-        name: card.name.clone(),
-        role: card.role.clone(),
-        provisional: !probe.is_known(),
-        probe,
-        modules: Arc::from([]),
-        number: card.number,
-        merged,
-        found,
-    })
+    entry(workspace, card, probe, Arc::from([]), merged, answers)
 }
 
 fn alone(value: Value, place: Place) -> Value {

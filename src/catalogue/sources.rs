@@ -3,7 +3,7 @@
 use super::pattern::Pattern;
 use super::validate::names;
 use super::workspace::Workspace;
-use crate::base::{Problem, Result};
+use crate::base::{Problem, Problems, Result, file};
 use crate::data::library::Origin;
 use std::collections::BTreeSet;
 use std::fs;
@@ -25,12 +25,28 @@ pub struct Source {
 
 impl Source {
     /// True where there may be secrets in it: a file that nothing reads may be of any kind, unless it mentions one.
-    pub fn may_hold_secrets(&self, bytes: &[u8]) -> bool {
+    fn may_hold_secrets(&self, bytes: &[u8]) -> bool {
         self.read || bytes.windows(5).any(|five| five == b"!ENC[")
     }
 }
 
 impl Workspace {
+    /// The data files that may hold secrets, each with its bytes. A file that cannot be read goes to `problems`.
+    ///
+    /// # Errors
+    /// A folder that cannot be read.
+    pub fn secret_sources(&self, problems: &mut Problems) -> Result<Vec<(Source, Vec<u8>)>> {
+        let mut found = Vec::new();
+        for source in self.sources()? {
+            match file::read(&source.path) {
+                Ok(bytes) if source.may_hold_secrets(&bytes) => found.push((source, bytes)),
+                Ok(_) => {}
+                Err(error) => problems.push(Problem::io("read", &source.shown, &error)),
+            }
+        }
+        Ok(found)
+    }
+
     /// Every data file, once, by the path that is shown: what lies below `data/`, what the hierarchy can read, and the
     /// data of the modules of the workspace. Stock modules are in the binary and modules from elsewhere are pinned, so
     /// neither is here.

@@ -3,7 +3,7 @@
 use super::{Context, Outcome, Settings};
 use crate::base::problem::{self, Kind};
 use crate::base::swap::{Change, Left, Swap};
-use crate::base::{Mask, Plain, Problem, Problems, file};
+use crate::base::{Mask, Plain, Problem, Problems};
 use crate::catalogue::{Source, Workspace};
 use crate::data::secret::{Keys, Recipients};
 use crate::data::upkeep::Opened;
@@ -90,17 +90,7 @@ fn still_mine(keys: &Keys, recipients: &Recipients) -> Result<(), Problem> {
 fn open(workspace: &Workspace, keys: &Keys) -> Result<Vec<File>, Problems> {
     let mut files = Vec::new();
     let mut problems = Problems::new();
-    for source in workspace.sources()? {
-        let bytes = match file::read(&source.path) {
-            Ok(bytes) => bytes,
-            Err(error) => {
-                problems.push(Problem::io("read", &source.shown, &error));
-                continue;
-            }
-        };
-        if !source.may_hold_secrets(&bytes) {
-            continue;
-        }
+    for (source, bytes) in workspace.secret_sources(&mut problems)? {
         match Opened::read(&source.shown, &bytes, keys) {
             Ok(opened) if opened.count() > 0 => files.push(File { source, bytes, opened }),
             Ok(_) => {}

@@ -3,7 +3,7 @@
 use super::load::Loaded;
 use super::{Context, Outcome, Selection};
 use crate::base::problem;
-use crate::base::{Plain, Problem, Problems, file};
+use crate::base::{Plain, Problem, Problems};
 use crate::catalogue::{Catalogue, Workspace};
 use crate::data::secret::{self, Keys, Recipients};
 use crate::data::yaml::spot::{Secret, Spot};
@@ -87,17 +87,7 @@ pub fn run(args: Args, context: &Context) -> Outcome {
 fn all(workspace: &Workspace) -> Result<Vec<Spot>, Problems> {
     let mut found = Vec::new();
     let mut problems = Problems::new();
-    for source in workspace.sources()? {
-        let bytes = match file::read(&source.path) {
-            Ok(bytes) => bytes,
-            Err(error) => {
-                problems.push(Problem::io("read", &source.shown, &error));
-                continue;
-            }
-        };
-        if !source.may_hold_secrets(&bytes) {
-            continue;
-        }
+    for (source, bytes) in workspace.secret_sources(&mut problems)? {
         match spots(&source.shown, &bytes) {
             Ok(spots) => found.extend(spots),
             Err(more) => problems.extend(more),
