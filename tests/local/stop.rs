@@ -70,6 +70,8 @@ fn the_second_one_stops_at_once() {
     assert!(!room.node().join("ended").exists());
     assert_eq!(room.outcome(), "in doubt");
     assert!(ran.stderr.contains("stopped in the middle of operation 2 of 3"), "{}", ran.stderr);
+    let run = room.path().parent().expect("the room").join("run");
+    until("the session ends", || std::fs::read_dir(&run).expect("a folder").count() == 0);
     room.release("hold");
     pause();
     assert!(!room.node().join("ended").exists(), "what ran on the node was ended with its session");
