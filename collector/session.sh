@@ -323,7 +323,11 @@ suil_owns() {
 suil_claim() {
 	mkdir -m 700 "$suil_place" 2>/dev/null || return 1
 	suil_locked=$suil_place
-	printf '%s %s\n%s\n%s\n' "$$" "$suil_mine" "$1" "$suil_folder" >"$suil_place/owner"
+	{ printf '%s %s\n%s\n%s\n' "$$" "$suil_mine" "$1" "$suil_folder" >"$suil_place/owner"; } 2>/dev/null && return 0
+	# No lock without a name in it: nobody could tell that it is left over.
+	rm -rf -- "$suil_place"
+	suil_locked=
+	return 1
 }
 
 suil_hold() {
@@ -351,7 +355,7 @@ suil_break() {
 	mv "$suil_place" "$suil_folder/lock" 2>/dev/null || return 0
 	suil_line=' '
 	{ IFS= read -r suil_line; } 2>/dev/null <"$suil_folder/lock/owner"
-	if [ "$suil_line" != "$1" ] && mv "$suil_folder/lock" "$suil_place" 2>/dev/null; then
+	if [ "${suil_line:- }" != "${1:- }" ] && mv "$suil_folder/lock" "$suil_place" 2>/dev/null; then
 		return 1
 	fi
 	rm -rf -- "$suil_folder/lock"

@@ -316,6 +316,11 @@ under_every_shell!(a_node_is_changed_by_one_session_at_a_time, session, shell, {
     let mut next = open(shell).await;
     next.lock("cleo@desk").await.map_err(|f| f.problem).expect("a lock that nobody holds");
     next.close().await;
+    // Where the disk was full, nobody's name came to stand in it.
+    let mut last = open(shell).await;
+    said(&mut last, "suil_locus; mkdir \"$suil_place\"; : >\"$suil_place/owner\"").await;
+    last.lock("dora@desk").await.map_err(|f| f.problem).expect("a lock that nobody can hold");
+    last.close().await;
 });
 
 /// The shell has a `mkdir` that makes nothing, so no folder has to be spoilt for it.

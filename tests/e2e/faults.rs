@@ -1,6 +1,6 @@
 //! suil and nodes that die in the middle.
 
-use crate::fleet::{Workspace, address, dir, on};
+use crate::fleet::{Workspace, address, dir, on, there, until};
 use std::process::Stdio;
 use std::time::Duration;
 
@@ -8,14 +8,14 @@ const MAIN: &str = r#"
 def resources(config):
     return [directory("/etc/fault")] + [
         file("/etc/fault/%d" % n, content = "".join(["%d of node %s\n" % (n, config.suil.node)] * 2000)) for n in range(40)
-    ] + [command("slow", run = "sleep 1; touch /etc/fault/end", creates = "/etc/fault/end")]
+    ] + [command("slow", run = "sleep 0.5; touch /run/fault-begun; while [ -e /run/fault-hold ]; do sleep 0.1; done; touch /etc/fault/end", creates = "/etc/fault/end")]
 "#;
 
 fn workspace() -> Workspace {
     let workspace = Workspace::new(&["debian1"]);
     workspace.role("modules: [fault]\n");
     workspace.module("fault", "Config = schema()\n", MAIN);
-    on("debian1", "rm -rf /etc/fault");
+    on("debian1", "rm -rf /etc/fault /run/fault-*");
     workspace
 }
 
@@ -27,11 +27,10 @@ fn no_half_files() {
     );
 }
 
-fn left_behind() -> String {
-    on(
-        "debian1",
-        "ls -A /etc/fault | grep -Ev '^([0-9]+|end)$'; ls -d /run/suil* /tmp/suil* /var/lib/suil* /run/user/*/suil* 2>/dev/null; pgrep -f 'iflag=full[b]lock'; true",
-    )
+fn nothing_is_left() {
+    let left = "ls -A /etc/fault | grep -Ev '^([0-9]+|end)$'; \
+                ls -d /run/suil* /tmp/suil* /var/lib/suil* /run/user/*/suil* 2>/dev/null; pgrep -f 'iflag=full[b]lock'; true";
+    until("nothing of suil's is left", || on("debian1", left).is_empty());
 }
 
 #[test]
@@ -52,8 +51,7 @@ fn killing_suil_in_mid_apply_leaves_whole_files_and_the_next_run_converges() {
         workspace.suil(&["apply", "--node", "debian1", "--confirm"]).expect(0);
         no_half_files();
         assert_eq!(on("debian1", "ls /etc/fault | wc -l"), "41\n");
-        std::thread::sleep(Duration::from_secs(2));
-        assert_eq!(left_behind(), "", "killed after {wait} ms");
+        nothing_is_left();
         workspace.suil(&["apply", "--node", "debian1", "--confirm"]).expect(0);
         assert_eq!(workspace.outcome("debian1"), "nothing to do");
     }
@@ -63,6 +61,7 @@ fn killing_suil_in_mid_apply_leaves_whole_files_and_the_next_run_converges() {
 #[ignore = "needs the fleet"]
 fn killing_the_session_on_the_node_is_in_doubt_or_failed_and_the_next_run_converges() {
     let workspace = workspace();
+    on("debian1", "touch /run/fault-hold");
     let child = workspace
         .command(&["apply", "--node", "debian1", "--confirm"])
         // The plan is longer than a pipe holds.
@@ -70,22 +69,16 @@ fn killing_the_session_on_the_node_is_in_doubt_or_failed_and_the_next_run_conver
         .stderr(Stdio::piped())
         .spawn()
         .expect("suil starts");
-    // Wait for the slow command, then cut the session under it.
-    for _ in 0..200 {
-        std::thread::sleep(Duration::from_millis(25));
-        if on("debian1", "test -e /etc/fault/39 && echo there || true").contains("there") {
-            break;
-        }
-    }
-    std::thread::sleep(Duration::from_millis(200));
+    until("the slow command begins", || there("debian1", "/run/fault-begun"));
     on("debian1", "pkill -9 -u deploy || true");
     let output = child.wait_with_output().expect("an end");
     assert_eq!(output.status.code(), Some(1), "{}", String::from_utf8_lossy(&output.stderr));
     assert_eq!(workspace.outcome("debian1"), "in doubt", "{}", String::from_utf8_lossy(&output.stderr));
     no_half_files();
-    std::thread::sleep(Duration::from_secs(2));
+    until("the session has ended what it ran", || !there("debian1", "/run/suil.lock"));
+    on("debian1", "rm /run/fault-hold");
     workspace.suil(&["apply", "--node", "debian1", "--confirm"]).expect(0);
-    assert_eq!(left_behind(), "");
+    nothing_is_left();
 }
 
 #[test]

@@ -55,6 +55,24 @@ pub fn wait_for_sshd(node: &str) {
     panic!("{node} has no sshd again");
 }
 
+/// Waits until something is so; panics after a minute.
+#[track_caller]
+pub fn until(what: &str, mut so: impl FnMut() -> bool) {
+    let begun = std::time::Instant::now();
+    while begun.elapsed().as_secs() < 60 {
+        if so() {
+            return;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(50));
+    }
+    panic!("not within a minute: {what}");
+}
+
+/// True where a node has this file.
+pub fn there(node: &str, path: &str) -> bool {
+    on(node, &format!("[ ! -e {path} ] || echo yes")) == "yes\n"
+}
+
 /// A workspace in a folder of its own.
 pub struct Workspace {
     folder: tempfile::TempDir,

@@ -1,6 +1,6 @@
 //! Ten nodes in batches: what is touched, what is not, and who finds what is still to be done.
 
-use crate::fleet::{Ran, Workspace, address, change, on};
+use crate::fleet::{Ran, Workspace, address, change, on, until};
 use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -113,12 +113,7 @@ fn a_run_that_is_killed_in_its_second_batch_is_ended_by_the_next() {
         log.lines().any(|line| line.contains(r#""node":"n05""#) && line.contains("run wait"))
             && ["n04", "n06"].iter().all(|n| log.contains(&format!(r#""event":"finished","node":"{n}""#)))
     };
-    for _ in 0..600 {
-        if begun() {
-            break;
-        }
-        std::thread::sleep(std::time::Duration::from_millis(25));
-    }
+    until("the second batch is under way", begun);
     child.kill().expect("a kill");
     child.wait().expect("an end");
     let events = workspace.read(".runs/latest/events.jsonl");
@@ -141,13 +136,10 @@ fn a_connection_that_breaks_while_its_node_waits_is_made_again() {
     let _clean = change("debian1", "touch /run/roll-slow", "rm -f /run/roll-slow");
     let mut command = workspace.command(&["apply", "--node", "n01", "n02", "n03", "--confirm", "--batch", "1"]);
     let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("suil starts");
-    for _ in 0..400 {
+    until("the slow operation begins", || {
         let log = fs::read_to_string(workspace.path().join(".runs/latest/events.jsonl")).unwrap_or_default();
-        if log.contains("run wait") {
-            break;
-        }
-        std::thread::sleep(std::time::Duration::from_millis(25));
-    }
+        log.contains("run wait")
+    });
     on("debian2", "pkill -9 -u deploy");
     // The other one is changed by somebody meanwhile.
     on("debian3", "mkdir -p /etc/roll; echo mine >/etc/roll/conf");

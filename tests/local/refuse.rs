@@ -143,9 +143,10 @@ fn a_node_that_somebody_else_changes_is_refused_and_says_who() {
     room.set("USER", "anna");
     let main = r#"
 def resources(config):
-    return [command("slow", run = "touch @/begun; sleep 8; touch @/ended", creates = "@/ended")]
+    return [command("slow", run = "touch @/begun; while [ -e @/hold ]; do sleep 0.1; done; touch @/ended", creates = "@/ended")]
 "#;
     room.module("demo", "", main);
+    room.spoil("hold", "");
     let first = room.start(&["apply", "--role", "demo", "--confirm"]);
     until("the slow operation begins", || room.node().join("begun").exists());
     let dry = room.apply(&["--dry-run"]).expect(0);
@@ -154,6 +155,7 @@ def resources(config):
     assert!(second.stderr.contains("is being changed by somebody else: anna@"), "{}", second.stderr);
     assert!(second.stderr.contains("suil apply --role demo --confirm, since 20"), "{}", second.stderr);
     assert_eq!(room.outcome(), "not reached");
+    room.release("hold");
     Ran::of(first.wait_with_output().expect("an end")).expect(0);
     room.apply(&["--confirm"]).expect(0);
     assert_eq!(room.outcome(), "nothing to do");

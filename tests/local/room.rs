@@ -113,6 +113,11 @@ impl Room {
         fs::write(self.node().join(path), text).expect("a file");
     }
 
+    /// Removes a file of the node: what waits for that goes on.
+    pub fn release(&self, path: &str) {
+        fs::remove_file(self.node().join(path)).expect("a file");
+    }
+
     pub fn command(&self, args: &[&str]) -> Command {
         let mut command = Command::new(binary());
         command
@@ -187,16 +192,16 @@ pub fn give(path: &Path) {
     }
 }
 
-/// Waits until something is so; panics after ten seconds.
+/// Waits until something is so; panics after a minute.
 #[track_caller]
 pub fn until(what: &str, mut so: impl FnMut() -> bool) {
-    for _ in 0..1000 {
+    for _ in 0..6000 {
         if so() {
             return;
         }
         std::thread::sleep(std::time::Duration::from_millis(10));
     }
-    panic!("not within ten seconds: {what}");
+    panic!("not within a minute: {what}");
 }
 
 /// The suil that is tested. A target folder below root's home cannot be entered by nobody, so that it is copied.

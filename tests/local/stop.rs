@@ -4,8 +4,10 @@ use crate::room::{Ran, Room, until};
 use rustix::process::{Pid, Signal, kill_process};
 use std::process::Child;
 
+/// A room whose slow operation ends once `hold` is released.
 fn room() -> Room {
     let room = Room::new(&["demo"]);
+    room.spoil("hold", "");
     room.module(
         "demo",
         "",
@@ -13,7 +15,7 @@ fn room() -> Room {
 def resources(config):
     return [
         file("@/before", content = "before"),
-        command("slow", run = "touch @/begun; sleep 1.5; touch @/ended", creates = "@/ended"),
+        command("slow", run = "touch @/begun; while [ -e @/hold ]; do sleep 0.1; done; touch @/ended", creates = "@/ended"),
         file("@/after", content = "after"),
     ]
 "#,
@@ -30,12 +32,19 @@ fn signal(child: &Child, signal: Signal) {
     kill_process(pid, signal).expect("a signal");
 }
 
+/// As long as suil may need to notice a signal.
+fn pause() {
+    std::thread::sleep(std::time::Duration::from_millis(500));
+}
+
 #[test]
 fn the_first_one_finishes_the_operation_in_flight_and_exits_130() {
     let room = room();
     let child = room.start(&["apply", "--role", "demo", "--confirm"]);
     until("the slow operation begins", || room.node().join("begun").exists());
     interrupt(&child);
+    pause();
+    room.release("hold");
     let ran = Ran::of(child.wait_with_output().expect("an end")).expect(130);
     assert!(room.node().join("ended").exists(), "what was in flight is finished");
     assert_eq!(room.there("after"), "none");
@@ -49,16 +58,22 @@ fn the_first_one_finishes_the_operation_in_flight_and_exits_130() {
 #[test]
 fn the_second_one_stops_at_once() {
     let room = room();
-    let child = room.start(&["apply", "--role", "demo", "--confirm"]);
+    let mut child = room.start(&["apply", "--role", "demo", "--confirm"]);
     until("the slow operation begins", || room.node().join("begun").exists());
     interrupt(&child);
-    std::thread::sleep(std::time::Duration::from_millis(100));
-    interrupt(&child);
+    // Two that come before suil looks count as one.
+    while child.try_wait().expect("a child").is_none() {
+        pause();
+        interrupt(&child);
+    }
     let ran = Ran::of(child.wait_with_output().expect("an end")).expect(130);
     assert!(!room.node().join("ended").exists());
     assert_eq!(room.outcome(), "in doubt");
     assert!(ran.stderr.contains("stopped in the middle of operation 2 of 3"), "{}", ran.stderr);
-    std::thread::sleep(std::time::Duration::from_millis(1600));
+    let run = room.path().parent().expect("the room").join("run");
+    until("the session ends", || std::fs::read_dir(&run).expect("a folder").count() == 0);
+    room.release("hold");
+    pause();
     assert!(!room.node().join("ended").exists(), "what ran on the node was ended with its session");
 }
 
@@ -69,6 +84,8 @@ fn a_sigterm_finishes_the_operation_in_flight_too() {
     let child = room.start(&["apply", "--role", "demo", "--confirm"]);
     until("the slow operation begins", || room.node().join("begun").exists());
     signal(&child, Signal::TERM);
+    pause();
+    room.release("hold");
     Ran::of(child.wait_with_output().expect("an end")).expect(130);
     assert!(room.node().join("ended").exists() && room.there("after") == "none");
     assert_eq!(room.outcome(), "failed");
