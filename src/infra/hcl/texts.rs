@@ -40,6 +40,11 @@ fn walk(source: &Source, expression: &Expression, variable: &str, found: &mut Ve
             let place = source.place(span);
             found.push(Text { value, range: span.start..span.end, place, variable: variable.to_owned() });
         }
+        Node::Text(value) => {
+            let (span, value) = (expression.span, value.clone());
+            let place = source.place(span);
+            found.push(Text { value, range: span.start..span.end, place, variable: variable.to_owned() });
+        }
         Node::List(items) => items.iter().for_each(|item| walk(source, item, variable, found)),
         Node::Map(pairs) => pairs.iter().for_each(|(_, value)| walk(source, value, variable, found)),
         Node::Parentheses(inner) => walk(source, inner, variable, found),
