@@ -2,7 +2,7 @@
 
 use std::path::Path;
 use suil::base::{FileId, Problems};
-use suil::infra::{Value, hcl};
+use suil::infra::{Number, Value, hcl};
 
 fn variables(text: &str) -> Result<Vec<hcl::Attribute>, Problems> {
     hcl::variables(FileId::new("a.tfvars", text))
@@ -16,7 +16,8 @@ fn a(text: &str) -> Result<Option<Value>, String> {
     }
 }
 
-/// A value as JSON whose keys are sorted, as the record has them.
+/// A value as JSON whose keys are sorted, as the record has them. One number is the other's equal, whether it was written
+/// with a point or without.
 fn sorted(value: &Value) -> Value {
     match value {
         Value::List(items) => Value::List(items.iter().map(sorted).collect()),
@@ -25,6 +26,7 @@ fn sorted(value: &Value) -> Value {
             map.sort_keys();
             Value::Map(map)
         }
+        Value::Number(Number::Float(x)) if x.fract() == 0.0 && x.abs() < 9e15 => Value::from(*x as i64),
         other => other.clone(),
     }
 }
