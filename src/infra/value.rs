@@ -1,8 +1,8 @@
 //! The values of variables: what HCL and JSON can say, whole numbers of any size.
 
+use crate::base::json;
 use indexmap::IndexMap;
 use num_bigint::BigInt;
-use std::fmt::Write;
 
 /// A value of a variable. The order of a mapping is that of first appearance.
 #[derive(Clone, PartialEq, Debug, Default)]
@@ -72,12 +72,12 @@ impl Value {
             Value::Bool(true) => out.push_str("true"),
             Value::Bool(false) => out.push_str("false"),
             Value::Number(number) => out.push_str(&number.to_string()),
-            Value::Str(text) => string(out, text),
+            Value::Str(text) => json::string(out, text, ""),
             Value::List(items) => frame(out, ['[', ']'], items.iter(), indent, depth, |out, item| {
                 item.write(out, indent, depth + 1);
             }),
             Value::Map(map) => frame(out, ['{', '}'], map.iter(), indent, depth, |out, (key, item)| {
-                string(out, key);
+                json::string(out, key, "");
                 out.push_str(": ");
                 item.write(out, indent, depth + 1);
             }),
@@ -112,30 +112,6 @@ fn frame<T>(
         line(out, depth);
     }
     out.push(close);
-}
-
-/// A JSON string in ASCII: `\uXXXX` for the rest, in surrogate pairs where one does not do.
-fn string(out: &mut String, text: &str) {
-    out.push('"');
-    for c in text.chars() {
-        match c {
-            '"' => out.push_str("\\\""),
-            '\\' => out.push_str("\\\\"),
-            '\n' => out.push_str("\\n"),
-            '\r' => out.push_str("\\r"),
-            '\t' => out.push_str("\\t"),
-            '\u{8}' => out.push_str("\\b"),
-            '\u{c}' => out.push_str("\\f"),
-            ' '..='~' => out.push(c),
-            _ => {
-                let mut units = [0; 2];
-                for unit in c.encode_utf16(&mut units) {
-                    let _ = write!(out, "\\u{unit:04x}");
-                }
-            }
-        }
-    }
-    out.push('"');
 }
 
 impl std::fmt::Display for Number {

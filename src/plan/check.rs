@@ -6,7 +6,7 @@ use crate::module::Difference;
 
 /// An operation that would be needed again right after it was performed.
 pub fn drift(node: &str, plan: &NodePlan, rest: &Operation) -> Problem {
-    let mut problem = Problem::new(format!("node `{node}` drifted: `{}` is not as applied", rest.resource));
+    let mut problem = Problem::new(format!("node `{node}` drifted: `{}` is not as applied", rest.resource()));
     for attribute in &rest.diff.attributes {
         let word = |value: &Option<String>| value.clone().unwrap_or_else(|| "nothing".to_owned());
         problem = problem.note(format!(
@@ -16,7 +16,7 @@ pub fn drift(node: &str, plan: &NodePlan, rest: &Operation) -> Problem {
             word(&attribute.before)
         ));
     }
-    let guarded = rest.resource.starts_with("command ");
+    let guarded = rest.resources.first().is_some_and(|id| id.starts_with("command "));
     if guarded {
         problem = problem.note("its guard says that it still has to run");
     } else if rest.diff.attributes.is_empty() {
@@ -25,7 +25,7 @@ pub fn drift(node: &str, plan: &NodePlan, rest: &Operation) -> Problem {
     if let Some(why) = &rest.owed {
         problem = problem.note(why.clone());
     }
-    let done = plan.operations.iter().find(|o| o.resource.split(", ").any(|id| id == rest.resource));
+    let done = plan.operations.iter().find(|o| matches!(rest.resources.as_slice(), [id] if o.resources.contains(id)));
     if let Some(done) = done {
         problem =
             problem.note(format!("operation {} of {}, `{}`, ended well", done.id, plan.operations.len(), done.title));

@@ -38,7 +38,7 @@ impl Operation {
         Plain::from_iter([
             ("id", Plain::from(self.id)),
             ("module", Plain::from(&self.module)),
-            ("resource", masked(&self.resource)),
+            ("resource", masked(&self.resource())),
             ("verb", Plain::from(verb(self.verb))),
             ("title", masked(&self.title)),
             ("diff", diff(&self.diff, mask)),

@@ -46,8 +46,9 @@ pub struct Operation {
     /// Counts from 1 within the node.
     pub id: usize,
     pub module: String,
-    /// `kind name`, or `deploy` for one that a module's `deploy()` queued.
-    pub resource: String,
+    /// Whom it is about: `kind name` each, or `deploy` for one that a module's `deploy()` queued. Several where one
+    /// transaction serves them.
+    pub resources: Vec<String>,
     pub verb: Verb,
     pub title: String,
     pub diff: Diff,
@@ -72,6 +73,13 @@ impl Plan {
     /// The nodes that have operations.
     pub fn working(&self) -> impl Iterator<Item = &str> {
         self.nodes.iter().filter(|plan| !plan.operations.is_empty()).map(|plan| plan.node.as_str())
+    }
+}
+
+impl Operation {
+    /// Its resources in one line, as plans and records name them.
+    pub fn resource(&self) -> String {
+        self.resources.join(", ")
     }
 }
 

@@ -229,7 +229,7 @@ fn operation(id: usize, step: Step, wants: &[Want]) -> Operation {
     Operation {
         id,
         module,
-        resource: step.ids.iter().map(|id| id.0.clone()).collect::<Vec<_>>().join(", "),
+        resources: step.ids.iter().map(|id| id.0.clone()).collect(),
         verb: step.change.verb,
         title: step.change.title,
         diff: step.change.diff,

@@ -63,7 +63,7 @@ impl Ledger {
         operation: &Operation,
     ) -> Result<[Change; 2], Problem> {
         let mask = setup.vault.mask();
-        let changes: BTreeSet<&str> = operation.resource.split(", ").collect();
+        let changes: BTreeSet<&str> = operation.resources.iter().map(String::as_str).collect();
         let mut before = Change::default();
         for told in bystander::tell(setup, &ready.node, &mut ready.bystanders, &changes, operation)? {
             before.owe(&told.module, &told.id, &mask.apply(&told.why));
@@ -73,16 +73,17 @@ impl Ledger {
             if later.triggered_by.iter().any(|id| changes.contains(id.as_str())) {
                 let why = format!("`{}` was begun and `{}` was not performed after it", operation.title, later.title);
                 let why = mask.apply(&why);
-                let debts = self.debts.entry(later.module.clone()).or_default();
-                if debts.insert(later.resource.clone(), why.clone()).is_none() {
-                    before.owe(&later.module, &later.resource, &why);
+                let (debts, id) = (self.debts.entry(later.module.clone()).or_default(), later.resource());
+                if debts.insert(id.clone(), why.clone()).is_none() {
+                    before.owe(&later.module, &id, &why);
                     modules.insert(later.module.as_str());
                 }
             }
         }
         let mut after = Change::default();
-        if self.debts.get(&operation.module).is_some_and(|debts| debts.contains_key(&operation.resource)) {
-            after.pay(&operation.module, &operation.resource);
+        let own = operation.resource();
+        if self.debts.get(&operation.module).is_some_and(|debts| debts.contains_key(&own)) {
+            after.pay(&operation.module, &own);
         }
         let folder = Folder::of(setup.workspace.root(), &ready.node);
         let reports = ready.intent.reports(&ready.facts, &ready.collected);
@@ -95,7 +96,7 @@ impl Ledger {
     /// `operation` was performed: it owes no reaction any more.
     pub fn pay(&mut self, operation: &Operation) {
         if let Some(debts) = self.debts.get_mut(&operation.module) {
-            debts.remove(&operation.resource);
+            debts.remove(&operation.resource());
         }
     }
 

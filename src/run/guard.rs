@@ -27,8 +27,8 @@ fn what(operation: &Operation, user: &str) -> Keep {
     let beside = operation.action.uploads.iter().filter_map(|upload| upload.beside.clone());
     let mut keep = Keep { script: operation.undo.clone(), ..Keep::default() };
     let mut paths: Vec<String> = beside.collect();
-    for resource in operation.resource.split(", ") {
-        let (kind, name) = resource.split_once(' ').unwrap_or((resource, ""));
+    for resource in &operation.resources {
+        let (kind, name) = resource.split_once(' ').unwrap_or((resource.as_str(), ""));
         match kind {
             "file" | "directory" | "link" | "download" => paths.push(name.to_owned()),
             "line" | "block" => paths.extend(name.split_once(": ").map(|(path, _)| path.to_owned())),
@@ -153,7 +153,7 @@ mod tests {
         Operation {
             id: 1,
             module: String::new(),
-            resource: resource.to_owned(),
+            resources: vec![resource.to_owned()],
             verb: Verb::Run,
             title: String::new(),
             diff: Diff::default(),
@@ -171,6 +171,7 @@ mod tests {
     fn what_is_kept_is_what_the_resource_could_change() {
         let keep = |resource, script| what(&operation(resource, script), "deploy");
         assert_eq!(keep("file /etc/ssh/sshd_config", "").paths, ["/etc/ssh/sshd_config"]);
+        assert_eq!(keep("file /etc/ssh/sshd_config.d/a, b", "").paths, ["/etc/ssh/sshd_config.d/a, b"]);
         assert_eq!(keep("line /etc/sudoers: deploy", "").paths, ["/etc/sudoers"]);
         assert!(keep("user deploy", "").accounts && !keep("user deploy", "").net);
         assert_eq!(keep("authorized_key laptop", "authorize deploy AAAA ''\n").keys_of.as_deref(), Some("deploy"));

@@ -32,6 +32,11 @@ fn of(field: &Field) -> Plain {
     if field.optional && !matches!(field.kind, Kind::Any) {
         out = Plain::from_iter([("anyOf", Plain::List(vec![out, typed("null")]))]);
     }
+    described(out, field)
+}
+
+/// Adds what the field says of itself to the schema of its values.
+pub(super) fn described(mut out: Plain, field: &Field) -> Plain {
     if let Some(doc) = &field.doc {
         out.set("description", doc.as_str());
     }

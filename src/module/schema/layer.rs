@@ -1,6 +1,6 @@
 //! The schema as JSON Schema for layers: each holds a part of the config, under tags.
 
-use super::{Field, Fields, Kind, Range, Schema, Version};
+use super::{Field, Fields, Kind, Range, Schema, Version, json};
 use crate::base::Plain;
 use crate::data::schema as form;
 
@@ -17,14 +17,7 @@ fn fields(fields: &Fields) -> Plain {
 }
 
 fn of(field: &Field) -> Plain {
-    let mut out = kind(&field.kind);
-    if let Some(doc) = &field.doc {
-        out.set("description", doc.as_str());
-    }
-    if let Some(default) = &field.default {
-        out.set("default", default.clone());
-    }
-    out
+    json::described(kind(&field.kind), field)
 }
 
 fn kind(kind: &Kind) -> Plain {

@@ -1,8 +1,12 @@
 //! `tojson` as Jinja2 writes it: keys sorted, ASCII only, safe inside HTML.
 
 use super::number;
+use crate::base::json;
 use minijinja::value::{Value, ValueKind};
 use minijinja::{Error, ErrorKind};
+
+/// Escaped beside what JSON wants escaped.
+const HTML: &str = "<>&'";
 
 /// Writes `value` on one line, or with `indent` blanks a level.
 pub fn text(value: &Value, indent: Option<usize>) -> Result<String, Error> {
@@ -26,7 +30,7 @@ fn write(out: &mut String, value: &Value, indent: Option<usize>, depth: usize) -
             },
             _ => out.push_str(&value.to_string()),
         },
-        ValueKind::String => string(out, &value.to_string()),
+        ValueKind::String => json::string(out, &value.to_string(), HTML),
         ValueKind::Map => {
             let mut pairs: Vec<(String, Value)> = Vec::new();
             for key in value.try_iter()? {
@@ -35,7 +39,7 @@ fn write(out: &mut String, value: &Value, indent: Option<usize>, depth: usize) -
             pairs.sort_by(|a, b| a.0.cmp(&b.0));
             list(out, ['{', '}'], pairs.len(), indent, depth, |out, at| {
                 let Some((key, item)) = pairs.get(at) else { return Ok(()) };
-                string(out, key);
+                json::string(out, key, HTML);
                 out.push_str(": ");
                 write(out, item, indent, depth + 1)
             })?;
@@ -86,27 +90,4 @@ fn list(
     }
     out.push(close);
     Ok(())
-}
-
-fn string(out: &mut String, text: &str) {
-    out.push('"');
-    for c in text.chars() {
-        match c {
-            '"' => out.push_str("\\\""),
-            '\\' => out.push_str("\\\\"),
-            '\n' => out.push_str("\\n"),
-            '\r' => out.push_str("\\r"),
-            '\t' => out.push_str("\\t"),
-            '\u{8}' => out.push_str("\\b"),
-            '\u{c}' => out.push_str("\\f"),
-            ' '..='~' if !"<>&'".contains(c) => out.push(c),
-            c => {
-                let mut units = [0; 2];
-                for unit in c.encode_utf16(&mut units) {
-                    out.push_str(&format!("\\u{unit:04x}"));
-                }
-            }
-        }
-    }
-    out.push('"');
 }

@@ -90,7 +90,7 @@ impl Node {
         let contents: BTreeMap<String, String> =
             resources.filter_map(|resource| Some((resource.id().0, content(&**resource, asked.facts)?))).collect();
         let step = |operation: &Operation| {
-            let replaces = operation.resource.split(", ").filter_map(|id| contents.get(id)).map(Plain::from);
+            let replaces = operation.resources.iter().filter_map(|id| contents.get(id)).map(Plain::from);
             Step::of(operation, replaces.collect(), mask)
         };
         node.operations = asked.plan.operations.iter().map(step).collect();

@@ -23,7 +23,7 @@ impl Step {
     pub fn of(operation: &Operation, replaces: Plain, mask: &Mask) -> Step {
         let masked = |text: &str| Plain::Str(mask.apply(text));
         let title = mask.apply(&operation.title);
-        let resource = mask.apply(&operation.resource);
+        let resource = mask.apply(&operation.resource());
         let fields = Plain::from_iter([
             ("module", Plain::from(&operation.module)),
             ("resource", Plain::from(&resource)),

@@ -135,10 +135,11 @@ fn one(lines: usize, op: &Operation, mask: &Mask, paint: Paint) -> String {
         Verb::Remove => paint.removed(&format!("- {title}")),
         Verb::Run => paint.run(&format!("▸ {title}")),
     };
-    let resource = match op.resource.split_once(' ') {
+    let named = op.resource();
+    let resource = match named.split_once(' ') {
         // The title says the name already.
         Some((kind, name)) if op.title.contains(name) => kind.to_owned(),
-        _ => show(&op.resource),
+        _ => show(&named),
     };
     let head = format!("  {head}  {}\n", paint.quiet(&format!("· {} · {resource}", op.module)));
     head + &below(lines, op, mask, paint)

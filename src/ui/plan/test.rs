@@ -6,7 +6,7 @@ fn operation(verb: Verb, title: &str, resource: &str, diff: Diff) -> Operation {
     Operation {
         id: 1,
         module: "web".to_owned(),
-        resource: resource.to_owned(),
+        resources: vec![resource.to_owned()],
         verb,
         title: title.to_owned(),
         diff,
