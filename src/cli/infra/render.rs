@@ -5,7 +5,7 @@ use crate::base::problem::Kind;
 use crate::base::{Mask, Plain, Problem, Problems};
 use crate::cli::{Context, Outcome};
 use crate::infra::layer::{self, Layer, Rendered, Run};
-use crate::infra::terraform;
+use crate::infra::terraform::{self, Tool};
 use crate::ui::text::count;
 use crate::ui::{self, Exit, Output};
 use std::sync::Arc;
@@ -46,14 +46,14 @@ pub fn run(args: Args, context: &Context) -> Outcome {
     let layers = select::layers(&args.layers, args.all, &here, &options)?;
     let Some(root) = layers.first().map(|layer| layer.root.clone()) else { return Ok(Exit::Done) };
     let mask = Mask::new();
-    let program = options.terraform.clone();
+    let tool = Tool::new(&options.terraform);
     let run = Arc::new(Run::new(&root, options, keys::private(context, None)?, mask.clone()));
     let mut told: Vec<Told> = layer::render_all(&run, &layers)
         .into_iter()
         .zip(&layers)
         .map(|(result, layer)| Told::new(layer, result))
         .collect();
-    let exit = init(&args, &program, context, &mut told);
+    let exit = init(&args, &tool, context, &mut told);
     let warnings: Problems = told.iter().flat_map(|told| told.warnings.clone()).collect();
     let problems: Problems = told.iter().flat_map(|told| told.problems.clone()).collect();
     let text = || told.iter().filter_map(Told::line).collect::<String>();
@@ -69,7 +69,7 @@ pub fn run(args: Args, context: &Context) -> Outcome {
 }
 
 /// Initialises, one layer after the other, so that what Terraform says can be read. The first failure is handed on.
-fn init(args: &Args, program: &str, context: &Context, told: &mut [Told]) -> Exit {
+fn init(args: &Args, tool: &Tool, context: &Context, told: &mut [Told]) -> Exit {
     let mut exit = Exit::Done;
     for told in told.iter_mut().filter(|told| told.rendered) {
         let due = match args.init {
@@ -87,10 +87,11 @@ fn init(args: &Args, program: &str, context: &Context, told: &mut [Told]) -> Exi
             exit = if exit == Exit::Done { Exit::Failed } else { exit };
             continue;
         }
-        match terraform::init(program, &told.layer.output, context.output != Output::Text) {
+        match tool.watch(&told.layer.output, &["init"], context.output != Output::Text) {
             Ok(status) if status.success() => {}
             Ok(status) => {
-                let what = format!("`{program} init` failed in `{}`", told.layer.shown(&told.layer.output));
+                let what =
+                    format!("`{} init` failed in `{}`", tool.program.display(), told.layer.shown(&told.layer.output));
                 told.problems.push(Problem::new(what).note(format!("it ended with {status}")));
                 exit = if exit == Exit::Done { Exit::Other(terraform::code(status)) } else { exit };
             }
