@@ -3,8 +3,8 @@
 mod decrypt;
 mod encrypt;
 mod genkey;
-mod keys;
-mod options;
+pub(super) mod keys;
+pub(super) mod options;
 mod rekey;
 mod render;
 mod select;
