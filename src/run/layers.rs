@@ -7,8 +7,7 @@ use crate::base::{Place, Plain, Problem, Problems};
 use crate::catalogue::Entry;
 use crate::node::{Failure, Outcome, Reason};
 use crate::plan::owed::Change;
-use crate::plan::{Collected, Language, Part};
-use crate::resource::Layer;
+use crate::plan::{Collected, Language, Layer, Part};
 use std::sync::Arc;
 use tokio::sync::mpsc;
 
