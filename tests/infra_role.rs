@@ -175,3 +175,73 @@ fn a_layer_that_differs_after_its_apply_fails_the_check() {
     assert!(ran.stderr.contains("layer `kiln/harbor` is not as planned"), "{}", ran.stderr);
     assert_eq!(room.outcome(), "failed");
 }
+
+#[test]
+fn a_layer_that_reads_one_before_it_waits_until_that_is_applied() {
+    let room = nest(&["harbor"]);
+    room.write(
+        "infra/stacks/yard/base/main.tf",
+        r#"
+terraform {
+  backend "local" {}
+}
+data "terraform_remote_state" "kiln" {
+  backend = "local"
+  config  = { path = "${path.root}/../../../../kiln/layers/harbor/stacks.out/terraform.tfstate" }
+}
+resource "terraform_data" "yard" { input = data.terraform_remote_state.kiln.outputs.address }
+output "address" { value = terraform_data.yard.output }
+"#,
+    );
+    room.write("infra/stacks/yard/layers/harbor/layer.tfvars", "");
+    room.data("infra: {layers: [kiln/harbor, yard/harbor]}\n");
+    let ran = room.apply(&["--confirm"]).expect(1);
+    assert_eq!(room.performed(), ["apply kiln/harbor: 2 to add"]);
+    let words = "layer `yard/harbor` could be planned only now, when those before it are applied";
+    assert!(ran.stderr.contains(words), "{}", ran.stderr);
+    let layers = room.yaml(&format!("facts/{NODE}/infra.yaml"))["facts"]["layers"].clone();
+    assert_eq!(layers["yard/harbor"]["waited"], json!(true));
+    room.apply(&["--confirm"]).expect(0);
+    assert_eq!(room.performed(), ["apply yard/harbor: 1 to add"]);
+
+    // Nothing comes before it any more that could bring what it lacks.
+    room.data("infra: {layers: [yard/harbor]}\n");
+    fs::remove_file(room.path().join("infra/stacks/kiln/layers/harbor/stacks.out/terraform.tfstate")).expect("removed");
+    let ran = room.apply(&["--confirm"]).expect(1);
+    assert!(ran.stderr.contains("layer `yard/harbor`: `terraform plan` failed"), "{}", ran.stderr);
+    assert!(room.read(&format!("facts/{NODE}/infra.yaml")).contains("address: harbor-1"), "the facts are kept");
+}
+
+#[test]
+fn a_layer_is_held_by_one_node() {
+    let room = nest(&["harbor"]);
+    room.write("data/nodes/there.example.com.yaml", "role: demo\ninfra: {layers: [kiln/harbor]}\n");
+    let ran = room.suil(&["validate"]).expect(1);
+    let told = "layer `kiln/harbor` is held by two nodes, `here.example.com` and `there.example.com`";
+    assert!(ran.stderr.contains(told) && ran.stderr.contains("there.example.com.yaml:2:18"), "{}", ran.stderr);
+    room.write("data/nodes/there.example.com.yaml", "role: demo\ninfra: {root: elsewhere, layers: [kiln/harbor]}\n");
+    let ran = room.suil(&["validate"]).expect(1);
+    assert!(ran.stderr.contains("there is no layer `kiln/harbor` in `elsewhere`"), "{}", ran.stderr);
+}
+
+/// A state that somebody else has changed between the plan and its apply: Terraform refuses, and suil says so.
+#[test]
+fn a_stale_plan_is_refused() {
+    use suil::infra::{envelope::Keys, layer::Options, role::Desk, terraform::Tool};
+    let room = nest(&["harbor"]);
+    let mask = suil::base::Mask::new();
+    let desk = Desk::new(&room.path(), Options::default(), || Ok(Keys::none()), mask);
+    let config = suil::base::Plain::from_yaml("layers: [kiln/harbor]").expect("yaml");
+    let facts = desk.read(NODE, &config, &|_| None, &|_| ()).expect("a plan");
+    let digest = facts.at(&["layers", "kiln/harbor", "plan"]).and_then(|plan| plan.as_str()).expect("a digest");
+    let problem = desk.apply(NODE, "kiln/harbor", "another").expect_err("another plan");
+    assert!(problem.what.contains("is not kept any more"), "{problem:?}");
+    let again = desk.read(NODE, &config, &|_| None, &|_| ()).expect("a plan");
+    assert_eq!(again, facts, "two plans of one state are one");
+    let folder = room.path().join("infra/stacks/kiln/layers/harbor/stacks.out");
+    let words = ["apply", "-auto-approve", "-input=false"];
+    assert!(Tool::new("terraform").capture(&folder, &words, &[]).expect("terraform runs").status.success());
+    let problem = desk.apply(NODE, "kiln/harbor", digest).expect_err("a stale plan");
+    assert_eq!(problem.kind, suil::base::problem::Kind::Refused, "{problem:?}");
+    assert!(problem.what.contains("has changed since its plan was made"), "{problem:?}");
+}

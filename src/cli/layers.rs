@@ -44,6 +44,10 @@ impl Layers for Held {
         self.desk()?.read(node, config, place, tell)
     }
 
+    fn check(&self, node: &str, config: &Plain, place: &dyn Fn(&[&str]) -> Option<Place>) -> Result<(), Problems> {
+        self.desk()?.check(node, config, place)
+    }
+
     fn apply(&self, node: &str, layer: &Layer) -> Result<String, Problem> {
         let desk = self.desk().map_err(|problems| problems.into_iter().next().unwrap_or_default())?;
         desk.apply(node, &layer.name, &layer.plan)

@@ -29,6 +29,12 @@ pub trait Layers: Send + Sync {
         tell: &dyn Fn(&str),
     ) -> Result<Plain, Problems>;
 
+    /// Finds what is wrong with such a config before anything is rendered.
+    ///
+    /// # Errors
+    /// There is no such layer, or another node holds it, too.
+    fn check(&self, node: &str, config: &Plain, place: &dyn Fn(&[&str]) -> Option<Place>) -> Result<(), Problems>;
+
     /// Applies the plan that was kept for a layer of `node`, and returns what Terraform said.
     ///
     /// # Errors
@@ -41,6 +47,17 @@ pub(super) fn modules<'a>(parts: impl IntoIterator<Item = &'a Part>) -> Vec<(Str
     let with_layers = |part: &&Part| part.collector.as_ref().is_some_and(|c| c.language == Language::Layers);
     let parts = parts.into_iter().filter(with_layers);
     parts.map(|part| (part.name.clone(), part.config.public.clone())).collect()
+}
+
+/// What is wrong with the layers that a module of `entry` names in its public config, as far as is known without them.
+pub fn check(layers: &dyn Layers, entry: &Entry, module: &str, config: &Plain) -> Problems {
+    layers.check(&entry.name, config, &|path| place(entry, module, path)).err().unwrap_or_default()
+}
+
+/// Where a value of a module's config stands.
+fn place(entry: &Entry, module: &str, path: &[&str]) -> Option<Place> {
+    let path: Vec<&str> = std::iter::once(module).chain(path.iter().copied()).collect();
+    entry.at(&path).map(|value| value.place)
 }
 
 /// Reads the layers of these `modules`, one after the other.
@@ -59,13 +76,9 @@ pub(super) async fn read(
         let (name, node) = (module.clone(), entry.name.to_string());
         let (told, mut hears) = mpsc::unbounded_channel::<String>();
         let work = tokio::task::spawn_blocking(move || {
-            let place = |path: &[&str]| {
-                let path: Vec<&str> = std::iter::once(module.as_str()).chain(path.iter().copied()).collect();
-                entry.at(&path).map(|value| value.place)
-            };
             // Nobody hears it once the run was stopped.
             let tell = |words: &str| drop(told.send(words.to_owned()));
-            layers.read(&entry.name, &config, &place, &tell)
+            layers.read(&entry.name, &config, &|path| place(&entry, &module, path), &tell)
         });
         while let Some(words) = hears.recv().await {
             watch.event(&Event::Phase { node: &node, phase: &words });

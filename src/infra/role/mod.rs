@@ -12,7 +12,7 @@ use crate::infra::envelope::Keys;
 use crate::infra::layer::{self, Layer, Options, Run};
 use crate::infra::terraform::{self, Finished, Tool};
 use plans::Plans;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Component, Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -27,6 +27,8 @@ pub struct Desk {
     runs: Mutex<BTreeMap<PathBuf, Arc<Run>>>,
     /// Who holds each layer.
     holders: Mutex<BTreeMap<PathBuf, String>>,
+    /// The output folders of layers that waited for another one.
+    waited: Mutex<BTreeSet<PathBuf>>,
 }
 
 /// What the module's config says.
@@ -37,7 +39,7 @@ struct Wanted {
 }
 
 /// Where a value of the config stands.
-type Places<'a> = &'a dyn Fn(&[&str]) -> Option<Place>;
+pub type Places<'a> = &'a dyn Fn(&[&str]) -> Option<Place>;
 
 impl Desk {
     /// `keys` is asked for once per tree, for the envelopes of its layers; what is secret is added to `mask`.
@@ -55,6 +57,7 @@ impl Desk {
             mask,
             runs: Mutex::default(),
             holders: Mutex::default(),
+            waited: Mutex::default(),
         }
     }
 
@@ -75,15 +78,20 @@ impl Desk {
         for (name, layer) in &layers {
             match self.one(node, name, layer, &run, &wanted.tool, tell) {
                 Ok(found) => {
+                    let mut state = found.state;
                     if !found.clean {
                         pending = pending.or(Some(name));
+                        if self.waited(layer, false) {
+                            state.set("waited", true);
+                        }
                     }
                     facts.set(name, found.outputs);
-                    states.set(name, found.state);
+                    states.set(name, state);
                 }
                 Err(found) => match (pending, problems.is_empty()) {
                     (Some(before), true) => {
-                        states.set(name, facts::waits(&self.shown(layer), before, &found, &self.mask))
+                        self.waited(layer, true);
+                        states.set(name, facts::waits(&self.shown(layer), before, &found, &self.mask));
                     }
                     _ => problems.extend(found),
                 },
@@ -91,6 +99,20 @@ impl Desk {
         }
         facts.set("layers", states);
         if problems.is_empty() { Ok(facts) } else { Err(problems) }
+    }
+
+    /// Finds what is wrong with the config of `node` before anything is rendered.
+    ///
+    /// # Errors
+    /// There is no such layer, or another node holds it, too.
+    pub fn check(&self, node: &str, config: &Plain, places: Places<'_>) -> Result<()> {
+        self.layers(node, &self.wanted(config), places).map(drop)
+    }
+
+    /// True where the layer waited for another one since suil began; `now`: it does.
+    fn waited(&self, layer: &Layer, now: bool) -> bool {
+        let mut waited = self.waited.lock().unwrap_or_else(PoisonError::into_inner);
+        if now { !waited.insert(layer.output.clone()) } else { waited.contains(&layer.output) }
     }
 
     /// Applies the plan that was kept for the layer `name` of `node`. `digest` is of what it does, as it was shown.
