@@ -5,9 +5,11 @@ mod encrypt;
 mod genkey;
 mod keys;
 mod options;
+mod preinit;
 mod rekey;
 mod render;
 mod select;
+pub mod terraform;
 
 use super::{Context, Outcome};
 
@@ -22,6 +24,9 @@ pub struct Args {
 #[derive(clap::Subcommand, Debug)]
 enum Command {
     Render(render::Args),
+    #[command(hide = true)]
+    Preinit(preinit::Args),
+    Terraform(terraform::Args),
     Encrypt(encrypt::Args),
     Decrypt(decrypt::Args),
     Genkey(genkey::Args),
@@ -31,6 +36,8 @@ enum Command {
 pub fn run(args: Args, context: &Context) -> Outcome {
     match args.command {
         Command::Render(args) => render::run(args, context),
+        Command::Preinit(args) => preinit::run(args, context),
+        Command::Terraform(args) => terraform::run(args, context),
         Command::Encrypt(args) => encrypt::run(args, context),
         Command::Decrypt(args) => decrypt::run(args, context),
         Command::Genkey(args) => genkey::run(args, context),
