@@ -1,6 +1,7 @@
 //! `suil infra`, and what it has below it.
 
 mod decrypt;
+mod diff;
 mod encrypt;
 mod genkey;
 mod keys;
@@ -22,6 +23,7 @@ pub struct Args {
 #[derive(clap::Subcommand, Debug)]
 enum Command {
     Render(render::Args),
+    Diff(diff::Args),
     Encrypt(encrypt::Args),
     Decrypt(decrypt::Args),
     Genkey(genkey::Args),
@@ -31,6 +33,7 @@ enum Command {
 pub fn run(args: Args, context: &Context) -> Outcome {
     match args.command {
         Command::Render(args) => render::run(args, context),
+        Command::Diff(args) => diff::run(args, context),
         Command::Encrypt(args) => encrypt::run(args, context),
         Command::Decrypt(args) => decrypt::run(args, context),
         Command::Genkey(args) => genkey::run(args, context),
