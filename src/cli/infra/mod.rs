@@ -1,6 +1,7 @@
 //! `suil infra`, and what it has below it.
 
 mod decrypt;
+mod diff;
 mod encrypt;
 mod genkey;
 mod keys;
@@ -27,6 +28,7 @@ enum Command {
     #[command(hide = true)]
     Preinit(preinit::Args),
     Terraform(terraform::Args),
+    Diff(diff::Args),
     Encrypt(encrypt::Args),
     Decrypt(decrypt::Args),
     Genkey(genkey::Args),
@@ -38,6 +40,7 @@ pub fn run(args: Args, context: &Context) -> Outcome {
         Command::Render(args) => render::run(args, context),
         Command::Preinit(args) => preinit::run(args, context),
         Command::Terraform(args) => terraform::run(args, context),
+        Command::Diff(args) => diff::run(args, context),
         Command::Encrypt(args) => encrypt::run(args, context),
         Command::Decrypt(args) => decrypt::run(args, context),
         Command::Genkey(args) => genkey::run(args, context),

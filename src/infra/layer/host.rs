@@ -20,7 +20,7 @@ impl Asked {
             subenvironment: given(&target.subenvironment),
             instance: given(&target.instance),
         };
-        let layer = self.layer.beside(given(&target.stack).as_deref(), name, &self.run.options);
+        let layer = self.layer.beside(given(&target.stack).as_deref(), name, &self.run);
         layer.map_err(|problem| problem.what)
     }
 

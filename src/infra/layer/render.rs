@@ -4,7 +4,7 @@ use super::host::Asked;
 use super::levels::{self, Origin};
 use super::pieces::{self, Piece, Pieces};
 use super::variables::Variables;
-use super::{Layer, Run, declare, output, unread};
+use super::{Layer, Run, declare, each, output, unread};
 use crate::base::{FileId, Problem, Problems, Result};
 use crate::infra::Value;
 use crate::infra::jinja::{Jinja, Var};
@@ -56,7 +56,7 @@ pub fn build(run: &Arc<Run>, layer: &Layer) -> Result<Built> {
     let private = first_pass(run, layer, &jinja, &predefined, &mut pieces)? || opened;
     let (variables, more) = all(run, layer, &predefined, &pieces)?;
     second_pass(&jinja, &variables, private || more, &mut pieces)?;
-    let declared = declare::files(layer, &variables, &pieces)?;
+    let declared = declare::files(run, &variables, &pieces)?;
     pieces.extend(declared.files);
     Ok(Built { pieces, warnings: declared.warnings, refused: declared.refused })
 }
@@ -155,30 +155,7 @@ fn predefined(layer: &Layer, environments: &Value) -> Vec<(&'static str, Value)>
 
 /// Several layers at once, on as many threads as there are cores; the results in the order of `layers`.
 pub fn render_all(run: &Arc<Run>, layers: &[Layer]) -> Vec<Result<Rendered>> {
-    use std::sync::Mutex;
-    use std::sync::atomic::{AtomicUsize, Ordering};
-    let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get).min(layers.len());
-    let next = AtomicUsize::new(0);
-    let done = Mutex::new(Vec::new());
-    std::thread::scope(|scope| {
-        let work = || {
-            while let Some((at, layer)) = {
-                let at = next.fetch_add(1, Ordering::Relaxed);
-                layers.get(at).map(|layer| (at, layer))
-            } {
-                let result = render(run, layer);
-                done.lock().unwrap_or_else(std::sync::PoisonError::into_inner).push((at, result));
-            }
-        };
-        for _ in 1..threads {
-            scope.spawn(work);
-        }
-        work();
-    });
-    let mut done = done.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
-    done.sort_by_key(|(at, _)| *at);
+    let results = each(layers, |layer| render(run, layer));
     let lost = || vec![Problem::new("suil lost a layer; this is a fault of suil")];
-    let mut results: Vec<Result<Rendered>> = done.into_iter().map(|(_, result)| result).collect();
-    results.resize_with(layers.len(), || Err(lost()));
-    results
+    results.into_iter().map(|result| result.unwrap_or_else(|| Err(lost()))).collect()
 }

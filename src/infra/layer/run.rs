@@ -5,6 +5,7 @@ use super::sources::{Kind, Sources};
 use super::variables::Variables;
 use super::{Layer, Options};
 use crate::base::{Mask, Problem, Problems, Result};
+use crate::data::tree::Tree;
 use crate::infra::Value;
 use crate::infra::envelope::Keys;
 use std::collections::HashMap;
@@ -24,10 +25,19 @@ pub struct Run {
 impl Run {
     /// Begins a run at `root`; what `keys` open is added to `mask`.
     pub fn new(root: &Path, options: Options, keys: Keys, mask: Mask) -> Run {
+        Run::over(Sources::new(root, None), options, Secrets::new(keys, mask))
+    }
+
+    /// A run over the same tree as a revision has it, with the same keys.
+    pub fn of_revision(&self, revision: Arc<dyn Tree>) -> Run {
+        Run::over(Sources::new(&self.root, Some(revision)), self.options.clone(), self.secrets.clone())
+    }
+
+    fn over(sources: Sources, options: Options, secrets: Secrets) -> Run {
         Run {
-            sources: Sources::new(root),
-            secrets: Secrets::new(keys, mask),
-            root: root.to_owned(),
+            root: sources.root().to_owned(),
+            sources,
+            secrets,
             environments: OnceLock::new(),
             plain: Mutex::new(HashMap::new()),
             options,
@@ -48,12 +58,10 @@ impl Run {
         let (mut found, mut opened, mut problems) = (indexmap::IndexMap::new(), false, Problems::new());
         for item in self.sources.folder(&folder)?.iter().filter(|item| item.kind == Kind::Folder) {
             let path = folder.join(&item.name).join("env.tfvars");
-            if !path.exists() {
-                continue;
-            }
+            let Some(kind) = self.sources.kind(&path) else { continue };
             let read = || {
                 let mut variables = Variables::default();
-                if path.is_file() {
+                if kind == Kind::File {
                     variables.meet(&self.sources.variables(&path)?);
                 }
                 let opened = self.secrets.open(&mut variables, true)?;
@@ -92,8 +100,8 @@ impl Run {
     /// A file of the tree as templates read it, CRLF as LF.
     pub(super) fn file(&self, layer: &Layer, path: &str) -> Result<String, String> {
         let full = layer.path.join(path);
-        let real = full.canonicalize().map_err(|e| Problem::io("read", Path::new(path), &e).what)?;
-        let root = layer.root.canonicalize().map_err(|e| Problem::io("read", &layer.root, &e).what)?;
+        let real = self.sources.real(&full).map_err(|e| Problem::io("read", Path::new(path), &e).what)?;
+        let root = self.sources.real(&layer.root).map_err(|e| Problem::io("read", &layer.root, &e).what)?;
         if !self.options.outside && !real.starts_with(&root) {
             return Err(format!("`{path}` is outside the root; `--allow-outside` lets templates read it"));
         }

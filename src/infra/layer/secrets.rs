@@ -3,16 +3,18 @@
 use super::variables::Variables;
 use crate::base::{Mask, Problems, Result};
 use crate::infra::envelope::{Keys, once};
+use std::sync::Arc;
 
 /// The private keys of a run, and the mask that learns what they open.
+#[derive(Clone)]
 pub struct Secrets {
-    keys: Keys,
+    keys: Arc<Keys>,
     mask: Mask,
 }
 
 impl Secrets {
     pub fn new(keys: Keys, mask: Mask) -> Secrets {
-        Secrets { keys, mask }
+        Secrets { keys: Arc::new(keys), mask }
     }
 
     /// Opens every envelope of `variables` in its place, and tells whether there was one.
