@@ -84,6 +84,11 @@ impl Mask {
         }
     }
 
+    /// What stands for secrets in a text that was covered, one after the other.
+    pub fn covers(text: &str) -> impl Iterator<Item = &str> {
+        text.split("‹secret ").skip(1).filter_map(|rest| rest.split_once('›')).map(|(digest, _)| digest)
+    }
+
     /// True where no plaintext is known.
     pub fn is_empty(&self) -> bool {
         self.inner.read().unwrap_or_else(|e| e.into_inner()).words.is_empty()

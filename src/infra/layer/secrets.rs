@@ -2,17 +2,38 @@
 
 use super::variables::Variables;
 use crate::base::{Mask, Problems, Result};
+use crate::infra::Value;
 use crate::infra::envelope::{Keys, once};
+use std::sync::Arc;
 
 /// The private keys of a run, and the mask that learns what they open.
+#[derive(Clone)]
 pub struct Secrets {
-    keys: Keys,
+    keys: Arc<Keys>,
     mask: Mask,
 }
 
 impl Secrets {
     pub fn new(keys: Keys, mask: Mask) -> Secrets {
-        Secrets { keys, mask }
+        Secrets { keys: Arc::new(keys), mask }
+    }
+
+    /// Lets the mask learn the texts of values that are secret, and numbers that nothing else is likely to be.
+    pub fn learn<'a>(&self, values: impl IntoIterator<Item = &'a Value>) {
+        for value in values {
+            match value {
+                Value::Null | Value::Bool(_) => {}
+                Value::Str(text) => self.mask.add(text),
+                Value::Number(number) => {
+                    let text = number.to_string();
+                    if text.len() >= 6 {
+                        self.mask.add(&text);
+                    }
+                }
+                Value::List(items) => self.learn(items),
+                Value::Map(map) => self.learn(map.values()),
+            }
+        }
     }
 
     /// Opens every envelope of `variables` in its place, and tells whether there was one.
