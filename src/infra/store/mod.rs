@@ -5,9 +5,13 @@
 //!
 //! It is SQLite in the tree (`.suil/infra.db`), or PostgreSQL for several machines. Both run the same statements.
 
+mod ledger;
 pub mod lock;
 pub mod process;
 pub mod row;
+mod schema;
+mod sql;
+mod sqlite;
 pub mod word;
 
 pub use lock::{Lock, Take};
@@ -17,6 +21,9 @@ pub use word::{Action, CheckState, DriftState, Mode, Phase, RunState, StackState
 
 use crate::base::Problem;
 use chrono::{DateTime, Utc};
+use ledger::Ledger;
+use std::path::Path;
+use std::sync::Arc;
 
 /// Where runs and locks are kept. Calls block; they may come from any thread.
 ///
@@ -116,4 +123,15 @@ pub fn new_id() -> String {
     let seconds = u64::try_from(now.timestamp()).unwrap_or(0);
     let at = uuid::Timestamp::from_unix(uuid::NoContext, seconds, now.timestamp_subsec_nanos());
     uuid::Uuid::new_v7(at).to_string()
+}
+
+/// Opens the store at `url`, or that of the tree at `root`. It is made where there is none.
+///
+/// # Errors
+/// It cannot be reached, made or read; it is damaged; a newer suil has written to it (refused).
+pub fn open(url: Option<&str>, root: &Path) -> Result<Arc<dyn Store>, Problem> {
+    match url {
+        None => Ok(Arc::new(Ledger(sqlite::Sqlite::open(root)?))),
+        Some(_) => Err(Problem::new("PostgreSQL is not built in yet")),
+    }
 }
