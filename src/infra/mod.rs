@@ -9,6 +9,7 @@ pub mod envelope;
 pub mod hcl;
 pub mod jinja;
 pub mod layer;
+pub mod surgery;
 pub mod terraform;
 pub mod value;
 

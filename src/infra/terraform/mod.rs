@@ -1,6 +1,7 @@
 //! Runs Terraform, OpenTofu, or what stands for them, in an output folder. The only place of this room that starts a
 //! process.
 
+mod state;
 mod tool;
 
 pub use tool::{Finished, Tool};
