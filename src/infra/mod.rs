@@ -12,6 +12,7 @@ pub mod hcl;
 pub mod jinja;
 pub mod layer;
 pub mod store;
+pub mod surgery;
 pub mod terraform;
 pub mod value;
 

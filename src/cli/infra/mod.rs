@@ -11,10 +11,11 @@ mod rekey;
 mod render;
 mod select;
 pub mod terraform;
+mod surgery;
 
 use super::{Context, Outcome};
 
-/// Render Terraform layers, and keep their secrets
+/// Render Terraform layers, keep their secrets, and work on their states
 #[derive(clap::Args, Debug)]
 #[command(disable_help_subcommand = true)]
 pub struct Args {
@@ -33,6 +34,7 @@ enum Command {
     Decrypt(decrypt::Args),
     Genkey(genkey::Args),
     Rekey(rekey::Args),
+    Surgery(surgery::Args),
 }
 
 pub fn run(args: Args, context: &Context) -> Outcome {
@@ -45,5 +47,6 @@ pub fn run(args: Args, context: &Context) -> Outcome {
         Command::Decrypt(args) => decrypt::run(args, context),
         Command::Genkey(args) => genkey::run(args, context),
         Command::Rekey(args) => rekey::run(args, context),
+        Command::Surgery(args) => surgery::run(args, context),
     }
 }

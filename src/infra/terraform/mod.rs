@@ -2,6 +2,7 @@
 //! process.
 
 mod signals;
+mod state;
 mod tool;
 
 pub use tool::{Finished, Tool};
