@@ -13,6 +13,7 @@ pub mod jinja;
 pub mod layer;
 pub mod store;
 pub mod surgery;
+pub mod role;
 pub mod terraform;
 pub mod value;
 

@@ -7,6 +7,8 @@ mod genkey;
 mod keys;
 mod options;
 mod preinit;
+pub(super) mod keys;
+pub(super) mod options;
 mod rekey;
 mod render;
 mod select;
