@@ -67,17 +67,23 @@ impl Tool {
         command.status().map_err(|e| self.missing(&e))
     }
 
-    #[allow(clippy::disallowed_methods, reason = "the one place of this room where a process starts")]
-    fn command(&self, folder: &Path) -> Command {
-        let mut command = Command::new(&self.program);
+    /// In `folder`, as Terraform takes it.
+    pub(super) fn command(&self, folder: &Path) -> Command {
+        let mut command = self.plain();
         command.arg(format!("-chdir={}", folder.display()));
+        command
+    }
+
+    #[allow(clippy::disallowed_methods, reason = "the one place of this room where a process starts")]
+    pub(super) fn plain(&self) -> Command {
+        let mut command = Command::new(&self.program);
         for name in OWN {
             command.env_remove(name);
         }
         command
     }
 
-    fn missing(&self, error: &std::io::Error) -> Problem {
+    pub(super) fn missing(&self, error: &std::io::Error) -> Problem {
         let problem = Problem::io("run", &self.program, error);
         problem.help("install Terraform or OpenTofu, or name it by STACKS_TERRAFORM_PATH")
     }
