@@ -5,6 +5,7 @@
 
 pub mod artifact;
 pub mod redact;
+pub mod schedule;
 pub mod summary;
 
 pub use artifact::Artifact;
