@@ -7,6 +7,7 @@
 
 pub mod engine;
 pub mod envelope;
+pub mod graph;
 pub mod hcl;
 pub mod jinja;
 pub mod layer;
