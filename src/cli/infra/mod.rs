@@ -5,15 +5,15 @@ mod diff;
 mod encrypt;
 mod genkey;
 mod keys;
-mod options;
-mod preinit;
 pub(super) mod keys;
+mod options;
 pub(super) mod options;
+mod preinit;
 mod rekey;
 mod render;
 mod select;
-pub mod terraform;
 mod surgery;
+pub mod terraform;
 
 use super::{Context, Outcome};
 
