@@ -32,9 +32,16 @@ impl Run {
         Run::over(Sources::new(root, None), options, Secrets::new(keys, mask))
     }
 
-    /// A run over the same tree as a revision has it, with the same keys.
+    /// A run over the same tree as a revision has it, with the same keys; envelopes that none of them opens stay closed.
     pub fn of_revision(&self, revision: Arc<dyn Tree>) -> Run {
-        Run::over(Sources::new(&self.root, Some(revision)), self.options.clone(), self.secrets.clone())
+        Run::over(Sources::new(&self.root, Some(revision)), self.options.clone(), self.secrets.lenient())
+    }
+
+    /// The same run where envelopes that no key opens stay closed.
+    #[must_use]
+    pub fn lenient(self) -> Run {
+        let secrets = self.secrets.lenient();
+        Run { secrets, ..self }
     }
 
     fn over(sources: Sources, options: Options, secrets: Secrets) -> Run {
