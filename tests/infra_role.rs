@@ -227,21 +227,25 @@ fn a_layer_is_held_by_one_node() {
 /// A state that somebody else has changed between the plan and its apply: Terraform refuses, and suil says so.
 #[test]
 fn a_stale_plan_is_refused() {
-    use suil::infra::{envelope::Keys, layer::Options, role::Desk, terraform::Tool};
+    use suil::infra::envelope::Keys;
+    use suil::infra::layer::{Options, Run};
+    use suil::infra::role::Desk;
+    use suil::infra::terraform::{Stop, Tool};
     let room = nest(&["harbor"]);
     let mask = suil::base::Mask::new();
-    let desk = Desk::new(&room.path(), Options::default(), || Ok(Keys::none()), mask);
+    let begin = |root: &Path| Ok(Run::new(root, Options::default(), Keys::none(), suil::base::Mask::new()));
+    let desk = Desk::new(&room.path(), Options::default(), begin, mask, Stop::default());
     let config = suil::base::Plain::from_yaml("layers: [kiln/harbor]").expect("yaml");
     let facts = desk.read(NODE, &config, &|_| None, &|_| ()).expect("a plan");
     let digest = facts.at(&["layers", "kiln/harbor", "plan"]).and_then(|plan| plan.as_str()).expect("a digest");
-    let problem = desk.apply(NODE, "kiln/harbor", "another").expect_err("another plan");
+    let problem = desk.apply(NODE, "kiln/harbor", "another", &|_| ()).expect_err("another plan");
     assert!(problem.what.contains("is not kept any more"), "{problem:?}");
     let again = desk.read(NODE, &config, &|_| None, &|_| ()).expect("a plan");
     assert_eq!(again, facts, "two plans of one state are one");
     let folder = room.path().join("infra/stacks/kiln/layers/harbor/stacks.out");
     let words = ["apply", "-auto-approve", "-input=false"];
     assert!(Tool::new("terraform").capture(&folder, &words, &[]).expect("terraform runs").status.success());
-    let problem = desk.apply(NODE, "kiln/harbor", digest).expect_err("a stale plan");
+    let problem = desk.apply(NODE, "kiln/harbor", digest, &|_| ()).expect_err("a stale plan");
     assert_eq!(problem.kind, suil::base::problem::Kind::Refused, "{problem:?}");
     assert!(problem.what.contains("has changed since its plan was made"), "{problem:?}");
 }

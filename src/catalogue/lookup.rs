@@ -5,11 +5,14 @@
 
 mod answer;
 mod fact;
+mod question;
 mod read;
 pub mod text;
 
 pub use answer::{Answer, Answers};
+pub use question::Questions;
 pub use read::Read;
+pub use text::Open;
 
 use crate::base::{Place, Problem, Problems};
 use crate::data::{

@@ -1,10 +1,12 @@
 //! `suil infra`, and what it has below it.
 
+pub(super) mod begin;
 mod decrypt;
 mod diff;
 mod encrypt;
 mod genkey;
-pub(super) mod keys;
+mod hosts;
+mod keys;
 pub(super) mod options;
 mod preinit;
 mod rekey;
