@@ -47,8 +47,15 @@ impl Mask {
             use base64::Engine;
             let b64 = base64::engine::general_purpose::STANDARD.encode(form.as_bytes());
             forms.push(b64.trim_end_matches('=').to_owned());
-            let json = format!("{form:?}");
-            forms.push(json.trim_matches('"').to_owned());
+            let debug = format!("{form:?}");
+            forms.push(debug.strip_prefix('"').and_then(|text| text.strip_suffix('"')).unwrap_or(&debug).to_owned());
+            // JSON in ASCII, as for a page, and a string of Python.
+            for also in ["", "<>&'"] {
+                let mut json = String::new();
+                super::json::string(&mut json, &form, also);
+                forms.push(json.get(1..json.len() - 1).unwrap_or_default().to_owned());
+            }
+            forms.push(form.replace('\\', r"\\").replace('\n', r"\n").replace('\r', r"\r").replace('\t', r"\t"));
             forms.push(form.replace('\'', r"'\''"));
             forms.push(url(&form));
         }
@@ -119,6 +126,11 @@ mod tests {
         let mask = Mask::new();
         mask.add("s3cr'et pass");
         for text in ["a s3cr'et pass b", r"'s3cr'\''et pass'", "s3cr%27et%20pass", "czNjcidldCBwYXNz"] {
+            assert!(mask.apply(text).contains("‹secret "), "{text}");
+        }
+        mask.add("é\"\\\n<b>");
+        // JSON in ASCII, the same for a page, and what Python prints of it in a list.
+        for text in [r#""\u00e9\"\\\n<b>""#, r#""\u00e9\"\\\n\u003cb\u003e""#, "['é\"\\\\\\n<b>']"] {
             assert!(mask.apply(text).contains("‹secret "), "{text}");
         }
         assert_eq!(mask.apply("nothing here"), "nothing here");

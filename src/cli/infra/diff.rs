@@ -58,7 +58,7 @@ fn compare(args: &Args, context: &Context, mask: &Mask) -> Outcome {
     let folders = [&options.environments, &options.stacks].map(|folder| format!("{}/", folder.display()));
     let revision = Repository::find(&root)?.reading(folders.to_vec()).revision(&args.revision)?;
     let (name, commit) = (revision.name().to_owned(), revision.commit().to_owned());
-    let after = begin::run(context, &root, options, mask)?;
+    let after = begin::run(context, &root, options, mask)?.lenient();
     let before = after.of_revision(Arc::new(revision));
     let paths = select::either(&args.layers, args.all, &here, &after, &before)?;
     let both = Both { revision: name, before: Arc::new(before), after: Arc::new(after), mask: mask.clone() };
@@ -72,6 +72,7 @@ fn compare(args: &Args, context: &Context, mask: &Mask) -> Outcome {
             Err(found) => problems.extend(found.into_iter().filter(|problem| problem.kind != Kind::Warning)),
         }
     }
+    warnings.extend(both.closed());
     let failed = paths.len() - compared.len();
     let text = || ui::layers::render(&compared, failed, &both.revision, &both.after.options.output, Paint::ON);
     let value = || value(&compared, &both.revision, &commit);

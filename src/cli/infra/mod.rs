@@ -6,17 +6,18 @@ mod diff;
 mod encrypt;
 mod genkey;
 mod hosts;
-mod keys;
-mod options;
+pub(super) mod keys;
+pub(super) mod options;
 mod preinit;
 mod rekey;
 mod render;
 mod select;
+mod surgery;
 pub mod terraform;
 
 use super::{Context, Outcome};
 
-/// Render Terraform layers, and keep their secrets
+/// Render Terraform layers, keep their secrets, and work on their states
 #[derive(clap::Args, Debug)]
 #[command(disable_help_subcommand = true)]
 pub struct Args {
@@ -35,6 +36,7 @@ enum Command {
     Decrypt(decrypt::Args),
     Genkey(genkey::Args),
     Rekey(rekey::Args),
+    Surgery(surgery::Args),
 }
 
 pub fn run(args: Args, context: &Context) -> Outcome {
@@ -47,5 +49,6 @@ pub fn run(args: Args, context: &Context) -> Outcome {
         Command::Decrypt(args) => decrypt::run(args, context),
         Command::Genkey(args) => genkey::run(args, context),
         Command::Rekey(args) => rekey::run(args, context),
+        Command::Surgery(args) => surgery::run(args, context),
     }
 }

@@ -55,6 +55,22 @@ impl Both {
         results.into_iter().map(|result| result.unwrap_or_else(|| Err(lost()))).collect()
     }
 
+    /// Warns where envelopes stayed closed.
+    pub fn closed(&self) -> Problems {
+        let sides =
+            [(&self.before, format!("of `{}`", self.revision)), (&self.after, "of the working tree".to_owned())];
+        let warning = |(run, whose): (&Arc<Run>, String)| {
+            let problem = match run.secrets.closed() {
+                0 => return None,
+                1 => Problem::warning(format!("a secret {whose} stays closed: no key at hand opens it")),
+                n => Problem::warning(format!("{n} secrets {whose} stay closed: no key at hand opens them")),
+            };
+            let note = "what is encrypted is compared: it differs where the same secret was encrypted again, too";
+            Some(problem.note(note).help("name the private keys in STACKS_PRIVATE_KEY_PATH"))
+        };
+        sides.into_iter().filter_map(warning).collect()
+    }
+
     fn layer(&self, path: &Path) -> Result<Compared> {
         let mut problems = Problems::new();
         let mut take = |side: Result<Option<Built>>| {

@@ -35,11 +35,18 @@ impl Run {
         Run::over(Sources::new(root, None), options, Secrets::new(keys, mask))
     }
 
-    /// A run over the same tree as a revision has it, with the same keys.
+    /// A run over the same tree as a revision has it, with the same keys; envelopes that none of them opens stay closed.
     pub fn of_revision(&self, revision: Arc<dyn Tree>) -> Run {
         let hosts = self.hosts.as_ref().map(|hosts| hosts.of_revision(revision.clone()));
-        let run = Run::over(Sources::new(&self.root, Some(revision)), self.options.clone(), self.secrets.clone());
+        let run = Run::over(Sources::new(&self.root, Some(revision)), self.options.clone(), self.secrets.lenient());
         Run { hosts, ..run }
+    }
+
+    /// The same run where envelopes that no key opens stay closed.
+    #[must_use]
+    pub fn lenient(self) -> Run {
+        let secrets = self.secrets.lenient();
+        Run { secrets, ..self }
     }
 
     fn over(sources: Sources, options: Options, secrets: Secrets) -> Run {

@@ -101,17 +101,23 @@ impl Tool {
         }
     }
 
-    #[allow(clippy::disallowed_methods, reason = "the one place of this room where a process starts")]
-    fn command(&self, folder: &Path) -> Command {
-        let mut command = Command::new(&self.program);
+    /// In `folder`, as Terraform takes it.
+    pub(super) fn command(&self, folder: &Path) -> Command {
+        let mut command = self.plain();
         command.arg(format!("-chdir={}", folder.display()));
+        command
+    }
+
+    #[allow(clippy::disallowed_methods, reason = "the one place of this room where a process starts")]
+    pub(super) fn plain(&self) -> Command {
+        let mut command = Command::new(&self.program);
         for name in OWN {
             command.env_remove(name);
         }
         command
     }
 
-    fn missing(&self, error: &std::io::Error) -> Problem {
+    pub(super) fn missing(&self, error: &std::io::Error) -> Problem {
         let problem = match error.kind() {
             std::io::ErrorKind::NotFound => {
                 Problem::new(format!("no program `{}` on this machine", self.program.display()))
