@@ -10,6 +10,7 @@ pub mod envelope;
 pub mod hcl;
 pub mod jinja;
 pub mod layer;
+pub mod lint;
 pub mod terraform;
 pub mod value;
 

@@ -52,10 +52,7 @@ pub fn run(args: Args, context: &Context) -> Outcome {
 fn compare(args: &Args, context: &Context, mask: &Mask) -> Outcome {
     let options = options::read(args.allow_outside)?;
     let here = options::here()?;
-    let root = match args.layers.is_empty() && !args.all {
-        true => select::layers(&args.layers, args.all, &here, &options)?.swap_remove(0).root,
-        false => select::tree(&args.layers, &here, &options)?,
-    };
+    let root = select::root_of(&args.layers, args.all, &here, &options)?;
     let folders = [&options.environments, &options.stacks].map(|folder| format!("{}/", folder.display()));
     let revision = Repository::find(&root)?.reading(folders.to_vec()).revision(&args.revision)?;
     let (name, commit) = (revision.name().to_owned(), revision.commit().to_owned());

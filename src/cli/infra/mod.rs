@@ -5,6 +5,7 @@ mod diff;
 mod encrypt;
 mod genkey;
 mod keys;
+mod lint;
 mod options;
 mod rekey;
 mod render;
@@ -24,6 +25,7 @@ pub struct Args {
 enum Command {
     Render(render::Args),
     Diff(diff::Args),
+    Lint(lint::Args),
     Encrypt(encrypt::Args),
     Decrypt(decrypt::Args),
     Genkey(genkey::Args),
@@ -34,6 +36,7 @@ pub fn run(args: Args, context: &Context) -> Outcome {
     match args.command {
         Command::Render(args) => render::run(args, context),
         Command::Diff(args) => diff::run(args, context),
+        Command::Lint(args) => lint::run(args, context),
         Command::Encrypt(args) => encrypt::run(args, context),
         Command::Decrypt(args) => decrypt::run(args, context),
         Command::Genkey(args) => genkey::run(args, context),

@@ -5,17 +5,17 @@
 
 mod declare;
 mod host;
-mod levels;
+pub mod levels;
 mod options;
 mod output;
 mod parallel;
-mod pieces;
+pub mod pieces;
 mod render;
 mod run;
 mod secrets;
 mod site;
 mod sources;
-mod unread;
+pub mod unread;
 mod variables;
 
 pub use options::Options;
