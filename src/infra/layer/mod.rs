@@ -5,11 +5,13 @@
 
 mod declare;
 mod host;
+mod hosts;
 pub mod levels;
 mod options;
 mod output;
 mod parallel;
 pub mod pieces;
+mod remote;
 mod render;
 mod run;
 mod secrets;
@@ -18,6 +20,7 @@ mod sources;
 pub mod unread;
 mod variables;
 
+pub use hosts::{Hosts, Looked};
 pub use options::Options;
 pub use parallel::each;
 pub use pieces::{Piece, Pieces};

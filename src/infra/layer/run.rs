@@ -1,9 +1,10 @@
 //! One run over a tree: what all layers of it share.
 
+use super::remote::States;
 use super::secrets::Secrets;
 use super::sources::{Kind, Sources};
 use super::variables::Variables;
-use super::{Layer, Options};
+use super::{Hosts, Layer, Options};
 use crate::base::{Mask, Problem, Problems, Result};
 use crate::data::tree::Tree;
 use crate::infra::Value;
@@ -17,9 +18,12 @@ pub struct Run {
     pub options: Options,
     pub sources: Sources,
     pub secrets: Secrets,
+    pub(super) states: States,
+    /// Who answers `lookup()`; nobody where there is no host data.
+    pub hosts: Option<Arc<dyn Hosts>>,
     root: PathBuf,
     environments: OnceLock<Result<(Arc<Value>, bool)>>,
-    plain: Mutex<HashMap<PathBuf, Result<Arc<Variables>>>>,
+    plain: Mutex<HashMap<PathBuf, Result<(Arc<Variables>, bool)>>>,
 }
 
 impl Run {
@@ -45,6 +49,8 @@ impl Run {
             root: sources.root().to_owned(),
             sources,
             secrets,
+            states: States::default(),
+            hosts: None,
             environments: OnceLock::new(),
             plain: Mutex::new(HashMap::new()),
             options,
@@ -88,17 +94,18 @@ impl Run {
         if problems.is_empty() { Ok((Arc::new(Value::Map(found)), opened)) } else { Err(problems) }
     }
 
-    /// The variables of a layer's plain files, opened: what `variable()` sees of another layer.
+    /// The variables of a layer's plain files, opened: what `variable()` sees of another layer; and whether there was an
+    /// envelope.
     ///
     /// # Errors
     /// A file cannot be read, or an envelope cannot be opened.
-    pub fn plain(&self, layer: &Layer) -> Result<Arc<Variables>> {
+    pub fn plain(&self, layer: &Layer) -> Result<(Arc<Variables>, bool)> {
         if let Some(found) = self.plain.lock().unwrap_or_else(PoisonError::into_inner).get(&layer.path) {
             return found.clone();
         }
         let found = super::levels::plain(self, layer).and_then(|mut variables| {
-            self.secrets.open(&mut variables, false)?;
-            Ok(Arc::new(variables))
+            let opened = self.secrets.open(&mut variables, false)?;
+            Ok((Arc::new(variables), opened))
         });
         self.plain.lock().unwrap_or_else(PoisonError::into_inner).insert(layer.path.clone(), found.clone());
         found

@@ -26,6 +26,24 @@ impl Secrets {
         Secrets { keys: Arc::clone(&self.keys), mask: self.mask.clone(), closed: Some(Mutex::default()) }
     }
 
+    /// Lets the mask learn the texts of values that are secret, and numbers that nothing else is likely to be.
+    pub fn learn<'a>(&self, values: impl IntoIterator<Item = &'a Value>) {
+        for value in values {
+            match value {
+                Value::Null | Value::Bool(_) => {}
+                Value::Str(text) => self.mask.add(text),
+                Value::Number(number) => {
+                    let text = number.to_string();
+                    if text.len() >= 6 {
+                        self.mask.add(&text);
+                    }
+                }
+                Value::List(items) => self.learn(items),
+                Value::Map(map) => self.learn(map.values()),
+            }
+        }
+    }
+
     /// Opens every envelope of `variables` in its place, and tells whether there was one.
     ///
     /// # Errors
