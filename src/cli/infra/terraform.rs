@@ -1,11 +1,11 @@
 //! `suil infra terraform`.
 
 use super::render::{self, Init};
-use super::{keys, options, select};
+use super::{begin, options, select};
 use crate::base::problem::Kind;
 use crate::base::{Mask, Problems};
 use crate::cli::{Context, Outcome};
-use crate::infra::layer::{self, Run};
+use crate::infra::layer;
 use crate::infra::terraform;
 use crate::ui::{self, Exit};
 use std::ffi::{OsStr, OsString};
@@ -80,14 +80,15 @@ pub fn run(args: Args, context: &Context) -> Outcome {
     let options = options::read(args.allow_outside)?;
     let layers = select::layers(&[], false, &options::here()?, &options)?;
     let Some(layer) = layers.first() else { return Ok(Exit::Done) };
-    let options = options::of_tree(options, &layer.root)?;
-    let tool = terraform::Tool::new(&options.terraform);
     let mask = Mask::new();
-    let run = Arc::new(Run::new(&layer.root, options, keys::private(context, None)?, mask.clone()));
+    let run = Arc::new(begin::run(context, &layer.root, options, &mask)?);
+    let tool = terraform::Tool::new(&run.options.terraform);
     let rendered = match layer::render(&run, layer) {
         Ok(rendered) => rendered,
         Err(problems) => return Ok(ui::fail(&problems, &mask)),
     };
+    // What it read of other layers is removed now: nothing of suil is left once it is Terraform.
+    drop(run);
     ui::warn(&rendered.warnings, &mask);
     let due = args.init.is_due(&rendered.layer) && (args.init == Init::Always || needs_init(&args.arguments));
     if due {
