@@ -1,7 +1,7 @@
 //! `suil infra lint`: what it finds, where, and how it ends.
 
 use crate::room::Room;
-use crate::tree::{LAYER, key, tree};
+use crate::tree::{LAYER, key, stand_in, tree};
 use serde_json::Value;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -147,4 +147,21 @@ fn no_secret_is_told_and_no_key_is_needed() {
         assert!(left.stdout.contains("t.tfvars.jinja:1:8: read-otherwise"), "{}", left.stdout);
         assert!(!left.stdout.contains(plain) && left.stdout.contains("‹secret "), "{}", left.stdout);
     }
+}
+
+#[test]
+fn no_program_starts_for_what_a_template_asks() {
+    let room = tree();
+    let (program, log) = stand_in(&room);
+    room.write(
+        "stacks/kiln/t.tfvars.jinja",
+        "# \"ENC[\nword = \"{{ output('word', stack='kiln', instance='blue') }}\"\n",
+    );
+    room.write(&format!("{LAYER}/p.tfvars"), "n = 1e3\n");
+    let left = room.run_in("", &[("STACKS_TERRAFORM_PATH", &program)], &["infra", "lint", LAYER]);
+    assert_eq!(left.status, 1);
+    assert!(left.stdout.ends_with("\nlint: 1 finding in 1 file, of 1 layer\n"), "{}", left.stdout);
+    let warning = format!("suil: warning: what templates of `{LAYER}` render to is not looked at\n");
+    assert!(left.stderr.starts_with(&warning), "{}", left.stderr);
+    assert!(!log.exists());
 }

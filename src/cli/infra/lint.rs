@@ -1,9 +1,8 @@
 //! `suil infra lint`.
 
-use super::{keys, options, select};
+use super::{begin, options, select};
 use crate::base::{Mask, Plain};
 use crate::cli::{Context, Outcome};
-use crate::infra::layer::Run;
 use crate::infra::lint::{self, Finding};
 use crate::ui::{self, Exit, Paint};
 use std::sync::Arc;
@@ -47,12 +46,13 @@ fn look(args: &Args, context: &Context, mask: &Mask) -> Outcome {
     let options = options::read(args.allow_outside)?;
     let here = options::here()?;
     let root = select::root_of(&args.layers, args.all, &here, &options)?;
-    let run = Arc::new(Run::new(&root, options, keys::private(context, None)?, mask.clone()).lenient());
+    let run = Arc::new(begin::run(context, &root, options, mask)?.lenient().without_states());
     let paths = select::either(&args.layers, args.all, &here, &run, &run)?;
     let linted = lint::lint(&run, &paths);
     let text = || ui::lint::render(&linted.findings, paths.len(), mask, Paint::ON);
     let value = || Plain::from_iter([("findings", linted.findings.iter().map(|found| value(found, mask)).collect())]);
     ui::show(context.output, text, value)?;
+    ui::warn(&linted.warnings, mask);
     if !linted.problems.is_empty() {
         ui::fail(&linted.problems, mask);
         return Ok(TROUBLE);

@@ -20,6 +20,7 @@ mod sources;
 pub mod unread;
 mod variables;
 
+pub use host::NOT_READ;
 pub use hosts::{Hosts, Looked};
 pub use options::Options;
 pub use parallel::each;

@@ -12,9 +12,9 @@ mod tree;
 pub use rule::Rule;
 
 use crate::base::problem::Kind;
-use crate::base::{Place, Problems};
+use crate::base::{Place, Problem, Problems};
 use crate::infra::Value;
-use crate::infra::layer::{self, Layer, Run, levels, pieces, unread};
+use crate::infra::layer::{self, Layer, NOT_READ, Run, levels, pieces, unread};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -61,6 +61,8 @@ impl Finding {
 pub struct Linted {
     pub findings: Vec<Finding>,
     pub problems: Problems,
+    /// What was not looked at, and why.
+    pub warnings: Problems,
 }
 
 /// Looks at the layers at `paths` and at what they share.
@@ -69,6 +71,7 @@ pub fn lint(run: &Arc<Run>, paths: &[PathBuf]) -> Linted {
     for found in layer::each(paths, |path| of_layer(run, path)).into_iter().flatten() {
         all.findings.extend(found.findings);
         all.problems.extend(found.problems);
+        all.warnings.extend(found.warnings);
     }
     match tree::secrets(run) {
         Ok(found) => all.findings.extend(found),
@@ -91,7 +94,7 @@ fn of_layer(run: &Arc<Run>, path: &Path) -> Linted {
             return found;
         }
     };
-    let Linted { findings, problems } = &mut found;
+    let Linted { findings, problems, warnings } = &mut found;
     let mut levels = Vec::new();
     for (files, _) in levels::groups(run, &layer) {
         match files
@@ -118,6 +121,10 @@ fn of_layer(run: &Arc<Run>, path: &Path) -> Linted {
     }
     match layer::build(run, &layer) {
         Ok(built) => templates::results(run, &layer, &built, findings),
+        Err(more) if more.iter().any(|problem| problem.what.contains(NOT_READ)) => {
+            let what = format!("what templates of `{}` render to is not looked at", layer.label());
+            warnings.push(Problem::warning(what).note("they ask for outputs or resources of other layers"));
+        }
         Err(more) => problems.extend(more.into_iter().filter(|problem| problem.kind != Kind::Warning)),
     }
     found
