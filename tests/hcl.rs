@@ -437,7 +437,8 @@ fn the_cause_of_a_difference_is_told() {
         ("1 + 2", hcl::Cause::Expression, None),
         ("- 5", hcl::Cause::Expression, None),
         ("-1e3", hcl::Cause::Exponent, Some("${-1e3}")),
-        ("<<EOT\nx\nEOT", hcl::Cause::HereDocument, None),
+        ("<<EOT\nx\nEOT", hcl::Cause::HereDocument, Some("x")),
+        ("<<-EOT\n x\n EOT", hcl::Cause::HereDocument, None),
         ("/* c */ 1", hcl::Cause::Comment, None),
         ("{ é = 1 }", hcl::Cause::Name, None),
         ("{ k = \"\\u0041\" }", hcl::Cause::UnicodeEscape, Some("\\u0041")),
@@ -481,8 +482,5 @@ fn the_original_reading_is_what_the_original_read_or_a_problem() {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-    assert!(
-        same > 60 && other > 8 && refused > 40,
-        "{same} alike, {other} of them not Terraform's, {refused} refused"
-    );
+    assert!(same > 60 && other > 8 && refused > 40, "{same} alike, {other} of them not Terraform's, {refused} refused");
 }

@@ -373,3 +373,20 @@ fn a_tree_says_how_it_wants_to_be_rendered() {
         left.stderr
     );
 }
+
+#[test]
+fn what_files_of_base_set_in_hcl_or_json_is_declared() {
+    let tree = Tree::new();
+    tree.write("stacks/kiln/base/w.auto.tfvars", "deep = 1\n");
+    tree.write("stacks/kiln/base/w.auto.tfvars.json", "{\"//\": \"a comment\", \"wide\": 1, \"known\": 2}\n");
+    tree.write("stacks/kiln/base/v.tf.json", "{\"variable\": {\"known\": {}}}\n");
+    assert_eq!(tree.render(LAYER, &[]).status, 0);
+    let declared: serde_json::Value =
+        serde_json::from_str(&tree.read(&format!("{LAYER}/stacks.out/stacks.tf.json"))).expect("JSON");
+    let has = |name: &str| declared["variable"].get(name).is_some();
+    assert_eq!(["deep", "wide", "known", "//"].map(has), [true, true, false, false]);
+    tree.write("stacks/kiln/base/w.auto.tfvars.json", "{\"wide\": }\n");
+    let left = tree.render(LAYER, &[]);
+    assert_eq!(left.status, 1);
+    assert!(left.stderr.contains("--> stacks/kiln/base/w.auto.tfvars.json:1:10"), "{}", left.stderr);
+}

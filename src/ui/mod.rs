@@ -8,6 +8,7 @@ pub mod brief;
 pub mod hosts;
 pub mod impact;
 pub mod layers;
+pub mod lint;
 pub mod locks;
 pub mod names;
 pub mod origin;

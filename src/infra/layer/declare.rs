@@ -27,7 +27,7 @@ pub struct Declared {
 /// Makes both files. With `sensitive`, a variable that holds a secret is declared as one.
 ///
 /// # Errors
-/// A file of variables from base is not HCL.
+/// A file of variables from base is neither HCL nor JSON.
 pub fn files(run: &Run, variables: &Variables, pieces: &Pieces, sensitive: bool) -> Result<Declared> {
     let (declared, warnings) = declared(run, pieces)?;
     let assigned = assigned(run, pieces)?;
@@ -104,15 +104,17 @@ fn written(source: FileId, text: &str) -> FileId {
     if own.strip_suffix('\n').unwrap_or(&own) == text { source } else { FileId::new(source.path(), text) }
 }
 
-/// The names that `*.auto.tfvars` of base set, which Terraform reads by itself.
+/// The names that `*.auto.tfvars` and `*.auto.tfvars.json` of base set, which Terraform reads by itself.
 fn assigned(run: &Run, pieces: &Pieces) -> Result<Vec<(String, Place)>> {
     let mut found = Vec::new();
     for (name, piece) in pieces {
-        let takes = name.to_str().is_some_and(|name| name.ends_with(".auto.tfvars") && !name.starts_with('.'));
-        if let (true, Piece::File(path)) = (takes, piece) {
-            let attributes = hcl::variables(run.sources.text(path)?)?;
-            found.extend(attributes.into_iter().map(|attribute| (attribute.name, attribute.place)));
-        }
+        let Piece::File(path) = piece else { continue };
+        let attributes = match name.to_str().filter(|name| !name.starts_with('.')) {
+            Some(name) if name.ends_with(".auto.tfvars") => hcl::variables(run.sources.text(path)?)?,
+            Some(name) if name.ends_with(".auto.tfvars.json") => hcl::variables_json(run.sources.text(path)?)?,
+            _ => continue,
+        };
+        found.extend(attributes.into_iter().map(|attribute| (attribute.name, attribute.place)));
     }
     Ok(found)
 }

@@ -6,11 +6,11 @@
 mod declare;
 mod host;
 mod hosts;
-mod levels;
+pub mod levels;
 mod options;
 mod output;
 mod parallel;
-mod pieces;
+pub mod pieces;
 mod remote;
 mod render;
 mod run;
@@ -18,9 +18,10 @@ mod secrets;
 mod settings;
 mod site;
 mod sources;
-mod unread;
+pub mod unread;
 mod variables;
 
+pub use host::NOT_READ;
 pub use hosts::{Hosts, Looked};
 pub use options::Options;
 pub use parallel::each;

@@ -21,7 +21,11 @@ pub struct Run {
     pub options: Options,
     pub sources: Sources,
     pub secrets: Secrets,
-    pub(super) states: States,
+    pub(super) states: Arc<States>,
+    /// The run over the working tree, where this one is over a revision of it: a state is no part of a revision.
+    pub(super) present: Option<Arc<Run>>,
+    /// False where no state may be read.
+    pub(super) reads: bool,
     /// Who answers `lookup()`; nobody where there is no host data.
     pub hosts: Option<Arc<dyn Hosts>>,
     root: PathBuf,
@@ -36,10 +40,11 @@ impl Run {
     }
 
     /// A run over the same tree as a revision has it, with the same keys; envelopes that none of them opens stay closed.
-    pub fn of_revision(&self, revision: Arc<dyn Tree>) -> Run {
+    /// The states of layers are those of the present, and are read once for both runs.
+    pub fn of_revision(self: &Arc<Run>, revision: Arc<dyn Tree>) -> Run {
         let hosts = self.hosts.as_ref().map(|hosts| hosts.of_revision(revision.clone()));
         let run = Run::over(Sources::new(&self.root, Some(revision)), self.options.clone(), self.secrets.lenient());
-        Run { hosts, ..run }
+        Run { hosts, states: Arc::clone(&self.states), present: Some(Arc::clone(self)), reads: self.reads, ..run }
     }
 
     /// The same run where envelopes that no key opens stay closed.
@@ -49,12 +54,20 @@ impl Run {
         Run { secrets, ..self }
     }
 
+    /// The same run where templates that ask for states of layers fail, and no program starts.
+    #[must_use]
+    pub fn without_states(self) -> Run {
+        Run { reads: false, ..self }
+    }
+
     fn over(sources: Sources, options: Options, secrets: Secrets) -> Run {
         Run {
             root: sources.root().to_owned(),
             sources,
             secrets,
-            states: States::default(),
+            states: Arc::default(),
+            present: None,
+            reads: true,
             hosts: None,
             environments: OnceLock::new(),
             plain: Mutex::new(HashMap::new()),
