@@ -4,6 +4,7 @@
 mod state;
 mod tool;
 
+pub use state::Forecast;
 pub use tool::{Finished, Tool};
 
 use std::path::Path;

@@ -68,7 +68,7 @@ impl Tool {
     }
 
     #[allow(clippy::disallowed_methods, reason = "the one place of this room where a process starts")]
-    fn command(&self, folder: &Path) -> Command {
+    pub(super) fn command(&self, folder: &Path) -> Command {
         let mut command = Command::new(&self.program);
         command.arg(format!("-chdir={}", folder.display()));
         for name in OWN {
