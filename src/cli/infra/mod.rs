@@ -1,14 +1,17 @@
 //! `suil infra`, and what it has below it.
 
 mod decrypt;
+mod diff;
 mod encrypt;
 mod genkey;
-mod keys;
-mod options;
+pub(super) mod keys;
+pub(super) mod options;
+mod preinit;
 mod rekey;
 mod render;
 mod select;
 mod surgery;
+pub mod terraform;
 
 use super::{Context, Outcome};
 
@@ -23,6 +26,10 @@ pub struct Args {
 #[derive(clap::Subcommand, Debug)]
 enum Command {
     Render(render::Args),
+    #[command(hide = true)]
+    Preinit(preinit::Args),
+    Terraform(terraform::Args),
+    Diff(diff::Args),
     Encrypt(encrypt::Args),
     Decrypt(decrypt::Args),
     Genkey(genkey::Args),
@@ -33,6 +40,9 @@ enum Command {
 pub fn run(args: Args, context: &Context) -> Outcome {
     match args.command {
         Command::Render(args) => render::run(args, context),
+        Command::Preinit(args) => preinit::run(args, context),
+        Command::Terraform(args) => terraform::run(args, context),
+        Command::Diff(args) => diff::run(args, context),
         Command::Encrypt(args) => encrypt::run(args, context),
         Command::Decrypt(args) => decrypt::run(args, context),
         Command::Genkey(args) => genkey::run(args, context),

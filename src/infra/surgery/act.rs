@@ -5,6 +5,7 @@ use super::site::{Pulled, Site};
 use super::state::State;
 use crate::base::problem::Kind;
 use crate::base::{Problem, Result, clock};
+use crate::infra::terraform::Shield;
 use std::path::Path;
 
 /// Who does what to the tree at `root`.
@@ -24,8 +25,15 @@ pub struct Work<'a> {
 pub struct Change<'a> {
     pub site: &'a Site,
     pub before: Pulled,
-    /// Its serial is set when it is pushed.
+    /// As it is pushed: its serial is one behind the present one.
     pub after: State,
+}
+
+impl<'a> Change<'a> {
+    pub fn new(site: &'a Site, before: Pulled, mut after: State) -> Change<'a> {
+        after.follow(before.serial());
+        Change { site, before, after }
+    }
 }
 
 /// A surgery that is over.
@@ -56,6 +64,7 @@ impl Work<'_> {
     /// Terraform refuses; what became of the state is told.
     pub fn by_terraform(&self, site: &Site, before: &Pulled, arguments: &[&str]) -> Result<Done, Problem> {
         let part = Part::new(&site.layer, before.state.as_ref(), None);
+        let _shield = Shield::raise()?;
         let mut record = Record::begin(self.root, self.manifest(vec![part]), &[before.backup()])?;
         record.step(0, Step::Pushing)?;
         let ran = site.tool.change(&site.layer.output, arguments, b"", &site.label());
@@ -87,9 +96,14 @@ impl Work<'_> {
         let part = |change: &Change| Part::new(&change.site.layer, change.before.state.as_ref(), Some(&change.after));
         let backups: Vec<Option<&[u8]>> = changes.iter().map(|change| change.before.backup()).collect();
         let manifest = self.manifest(changes.iter().map(part).collect());
+        let shield = Shield::raise()?;
         let mut record = Record::begin(self.root, manifest, &backups)?;
         let mut serials = Vec::new();
         for (at, change) in changes.iter().enumerate() {
+            if at == 0 && shield.struck() {
+                record.discard();
+                return Err(Problem::new("interrupted, nothing was changed").kind(Kind::Interrupted));
+            }
             match push(&mut record, at, change) {
                 Ok(serial) => serials.push(serial),
                 Err(problem) => return Err(take_back(record, changes, problem)),
@@ -108,12 +122,10 @@ impl Work<'_> {
 /// Pushes one state, and reads it back.
 fn push(record: &mut Record, at: usize, change: &Change) -> Result<u64, Problem> {
     record.step(at, Step::Pushing)?;
-    let mut after = change.after.clone();
-    after.follow(change.before.serial());
-    change.site.push(&after)?;
+    change.site.push(&change.after)?;
     record.step(at, Step::Pushed)?;
     let now = change.site.pull()?;
-    if now.digest() != Some(after.digest()) {
+    if now.digest() != Some(change.after.digest()) {
         let what = format!("the state of `{}` is not what was pushed", change.site.label());
         return Err(
             Problem::new(what).note("somebody else changes it at the same time, or Terraform dropped a part of it")

@@ -6,6 +6,7 @@
 
 mod act;
 pub mod address;
+mod difference;
 mod json;
 pub mod record;
 mod secrets;
@@ -15,7 +16,8 @@ pub mod undo;
 
 pub use act::{Change, Done, Work};
 pub use address::Address;
+pub use difference::differences;
 pub use json::Json;
-pub use secrets::{Sensitive, differences};
+pub use secrets::Sensitive;
 pub use site::{Pulled, Site};
 pub use state::{Item, Moved, State, absent, transfer};

@@ -107,6 +107,7 @@ impl Part {
 /// A record on the disk.
 #[derive(Debug)]
 pub struct Record {
+    /// When it began; the name of its folder goes on with the layers.
     pub id: String,
     pub manifest: Manifest,
     folder: PathBuf,
@@ -247,6 +248,11 @@ impl Record {
         matches!(self.manifest.outcome, Outcome::Open | Outcome::Done)
     }
 
+    /// The name of its folder, which begins with the ID.
+    pub fn name(&self) -> String {
+        self.folder.file_name().unwrap_or_default().to_string_lossy().into_owned()
+    }
+
     /// Its folder, as it is typed at the root.
     pub fn shown(&self, root: &Path) -> String {
         self.folder.strip_prefix(root).unwrap_or(&self.folder).display().to_string()
@@ -258,29 +264,33 @@ impl Record {
     }
 }
 
-/// Makes the folder of a new record: when, and which layers.
+/// Makes the folder of a new record, `<when>-<stack>-<layer>…`. Of several in one second the later ones are `<when>.2`.
 fn place(home: &Path, manifest: &Manifest) -> Result<(String, PathBuf), Problem> {
-    const LONGEST: usize = 150;
-    let mut name = clock::folder(clock::now());
+    let failed = |e: &std::io::Error| Problem::io("make a folder in", home, e);
+    let when = clock::folder(clock::now());
+    let mut layers = String::new();
     for part in &manifest.layers {
         let parts: Vec<&str> = part.layer.split('/').collect();
         let (stack, layer) = (parts.len().checked_sub(3).and_then(|at| parts.get(at)), parts.last());
         for word in [stack, layer].into_iter().flatten() {
-            name.push('-');
-            name.extend(word.chars().map(|c| if c.is_alphanumeric() || "@_.".contains(c) { c } else { '_' }));
+            layers.push('-');
+            layers.extend(word.chars().map(|c| if c.is_alphanumeric() || "@_".contains(c) { c } else { '_' }));
         }
     }
-    let end = name.char_indices().map(|(at, _)| at).take_while(|at| *at <= LONGEST).last().unwrap_or_default();
-    if name.len() > LONGEST {
-        name.truncate(end);
-    }
+    // A name has at most 255 bytes, a character at most four.
+    let layers: String = layers.chars().take(50).collect();
     for n in 1..1000 {
-        let id = if n == 1 { name.clone() } else { format!("{name}-{n}") };
-        let folder = home.join(&id);
+        let id = if n == 1 { when.clone() } else { format!("{when}.{n}") };
+        let begins = format!("{id}-");
+        let mut names = fs::read_dir(home).map_err(|e| failed(&e))?.flatten().map(|entry| entry.file_name());
+        if names.any(|name| name.to_str().is_some_and(|name| name.starts_with(&begins))) {
+            continue;
+        }
+        let folder = home.join(format!("{id}{layers}"));
         match fs::DirBuilder::new().mode(0o700).create(&folder) {
             Ok(()) => return Ok((id, folder)),
             Err(e) if e.kind() == std::io::ErrorKind::AlreadyExists => {}
-            Err(e) => return Err(Problem::io("make folder", &folder, &e)),
+            Err(e) => return Err(failed(&e)),
         }
     }
     Err(Problem::new(format!("there is no free name for a backup in `{}`", home.display())))
@@ -299,7 +309,11 @@ pub fn all(root: &Path) -> Result<Vec<Record>, Problem> {
     let mut records = Vec::new();
     for entry in entries {
         let entry = entry.map_err(|e| Problem::io("list", &home, &e))?;
-        let (folder, Ok(id)) = (entry.path(), entry.file_name().into_string()) else { continue };
+        let (folder, Ok(name)) = (entry.path(), entry.file_name().into_string()) else { continue };
+        let Some(end) = name.find('Z') else { continue };
+        let id =
+            name.get(end..).and_then(|rest| rest.split_once('-')).and_then(|(rest, _)| name.get(..end + rest.len()));
+        let id = id.unwrap_or(&name).to_owned();
         let Ok(text) = file::read_text(&folder.join(MANIFEST)) else { continue };
         if let Ok(manifest) = serde_json::from_str::<Manifest>(&text) {
             records.push(Record { id, manifest, folder, lock: None });

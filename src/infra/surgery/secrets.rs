@@ -1,6 +1,5 @@
 //! A state that may be shown: what is sensitive in it stands as its digest, wherever it stands.
 
-use super::address::Address;
 use super::json::Json;
 use super::state::State;
 use crate::base::digest::sha256;
@@ -181,13 +180,3 @@ fn hide(value: &mut Json, mask: &Mask) {
 }
 
 const COVER: &str = "‹secret ";
-
-/// What an edit changes, by address: those that go, those that come, and those that differ.
-pub fn differences(before: &State, after: &State) -> Vec<(Option<Address>, Option<Address>)> {
-    let (old, new) = (before.addresses(), after.addresses());
-    let gone = old.iter().filter(|address| !new.contains(address)).map(|address| (Some(address.clone()), None));
-    let fresh = new.iter().filter(|address| !old.contains(address)).map(|address| (None, Some(address.clone())));
-    let same = old.iter().filter(|address| new.contains(address) && before.object(address) != after.object(address));
-    let same = same.map(|address| (Some(address.clone()), Some(address.clone())));
-    gone.chain(fresh).chain(same).collect()
-}

@@ -207,13 +207,11 @@ impl State {
         sha256(lines.join("\n").as_bytes())
     }
 
-    /// What is known of an instance, its objects that wait for their destruction included.
-    pub fn object(&self, address: &Address) -> Vec<Json> {
-        let of = |group: &Group| {
-            let mine = group.instances.iter().filter(|instance| group.address(&instance.key) == *address);
-            mine.map(|instance| Json::Map(instance.object.clone())).collect::<Vec<_>>()
-        };
-        self.groups.iter().flat_map(of).collect()
+    /// Every object under its address, those that wait for their destruction included.
+    pub fn objects(&self) -> impl Iterator<Item = (Address, Json)> {
+        let of =
+            |group: &Group, instance: &Instance| (group.address(&instance.key), Json::Map(instance.object.clone()));
+        self.groups.iter().flat_map(move |group| group.instances.iter().map(move |instance| of(group, instance)))
     }
 
     fn group(&self, like: &Group) -> Option<usize> {

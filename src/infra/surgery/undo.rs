@@ -55,7 +55,7 @@ pub fn changes<'a>(record: &Record, sites: &'a [Site]) -> Result<Vec<Change<'a>>
                 Ok(backup) => {
                     let empty = |state: &State| State::empty(state.lineage(), state.terraform());
                     if let Some(after) = backup.or_else(|| now.state.as_ref().map(empty)) {
-                        changes.push(Change { site, before: now, after });
+                        changes.push(Change::new(site, now, after));
                     }
                 }
                 Err(problem) => problems.push(problem),

@@ -1,10 +1,12 @@
 //! What Terraform does to a state, what it plans, and what it says where it does not.
 
 use super::{Finished, Tool};
+use crate::base::problem::Kind;
 use crate::base::{Plain, Problem, Result};
 use rustix::fs::Mode;
 use rustix::process::umask;
-use std::io::Write;
+use std::io::{Read, Write};
+use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::Stdio;
 
@@ -68,6 +70,8 @@ impl Tool {
         command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         command.env("TF_IN_AUTOMATION", "1").env("TF_INPUT", "0").env("CHECKPOINT_DISABLE", "1");
         let failed = |e: &std::io::Error| Problem::io("run", &self.program, e);
+        // A Ctrl-C is for suil, which ends when this is whole.
+        command.process_group(0);
         let mut child = command.spawn().map_err(|e| failed(&e))?;
         let stdin = child.stdin.take();
         let ended = std::thread::scope(|scope| {
@@ -87,9 +91,25 @@ impl Tool {
     /// The plan fails. Only the first line of each of Terraform's errors is told: more of it may quote values.
     pub fn forecast(&self, folder: &Path, whose: &str) -> Result<Forecast, Problem> {
         let arguments = ["plan", "-json", "-input=false", "-lock=false"];
-        let finished = self.capture(folder, &arguments, &[])?;
-        let (forecast, errors) = forecast(&finished.stdout);
-        if finished.status.success() {
+        let failed = |e: &std::io::Error| Problem::io("run", &self.program, e);
+        let (mut reader, writer) = std::io::pipe().map_err(|e| failed(&e))?;
+        let mut command = self.command(folder);
+        command.args(arguments).stdin(Stdio::null()).stdout(writer).stderr(Stdio::null());
+        command.env("TF_IN_AUTOMATION", "1").env("TF_INPUT", "0").env("CHECKPOINT_DISABLE", "1");
+        let (ended, stdout) = std::thread::scope(|scope| {
+            let said = scope.spawn(move || {
+                let mut bytes = Vec::new();
+                reader.read_to_end(&mut bytes).map(|_| bytes)
+            });
+            (self.wait(command), said.join())
+        });
+        let ended = ended?;
+        if ended.interrupted {
+            return Err(Problem::new("the plan was interrupted").kind(Kind::Interrupted));
+        }
+        let stdout = stdout.ok().transpose().map_err(|e| failed(&e))?.unwrap_or_default();
+        let (forecast, errors) = forecast(&stdout);
+        if ended.status.success() {
             return Ok(forecast);
         }
         let problem = Problem::new(format!("`{} plan` failed in `{whose}`", self.program.display()));

@@ -65,12 +65,12 @@ pub fn run(args: Args, context: &Context) -> Outcome {
     if !agreed? {
         return Err(Problem::new("nothing was written").into());
     }
-    report.resources = differences(state, &after);
+    report.resources = differences(&[(state, &after)]);
     if dry_run {
         report.commands.push(command(&site, &["state", "push", "-"]));
         report.layers.push(Told::new(&site, serial));
     } else {
-        let done = bench.work("edit", None).push(&[surgery::Change { site: &site, before, after }])?;
+        let done = bench.work("edit", None).push(&[surgery::Change::new(&site, before, after)])?;
         report.layers.push(Told::new(&site, done.serials.first().copied()));
         report.undo = done.id;
     }

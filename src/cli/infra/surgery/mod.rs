@@ -103,14 +103,13 @@ impl Tree {
         let here = options::here()?;
         let root = match &common.layer {
             Some(word) => one(Some(word), &here, &options)?.root,
-            None => options.root(&here).ok_or_else(|| {
-                Problem::new("there is no tree of layers here or in any folder above").help("go to one")
-            })?,
+            None => select::tree(&[], &here, &options)?,
         };
         Tree::new(root, options, context)
     }
 
     fn new(root: PathBuf, options: Options, context: &Context) -> Result<Tree> {
+        let options = options::of_tree(options, &root)?;
         let (mask, tool) = (Mask::new(), Tool::new(&options.terraform));
         let run = Arc::new(Run::new(&root, options, keys::private(context, None)?, mask.clone()));
         Ok(Tree { root, run, tool, mask, by: start::purpose() })

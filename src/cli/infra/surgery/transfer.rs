@@ -85,10 +85,7 @@ pub fn run(args: Args, context: &Context) -> Outcome {
         return Ok(crate::ui::Exit::Done);
     }
     let Moved { source: left, target: got, .. } = moved;
-    let changes = [
-        surgery::Change { site: target, before: to, after: got },
-        surgery::Change { site: source, before: from, after: left },
-    ];
+    let changes = [surgery::Change::new(target, to, got), surgery::Change::new(source, from, left)];
     let done = bench.work("move", None).push(&changes)?;
     for (told, serial) in report.layers.iter_mut().rev().zip(done.serials) {
         told.serial = Some(serial);

@@ -47,10 +47,9 @@ pub fn run(args: Args, context: &Context) -> Outcome {
     })?;
     let dry_run = args.change.dry_run;
     let mut report = Report { dry_run, did: "put back", ..Report::default() };
+    let states: Vec<_> = changes.iter().filter_map(|c| Some((c.before.state.as_ref()?, &c.after))).collect();
+    report.resources = differences(&states);
     for change in &changes {
-        if let Some(state) = &change.before.state {
-            report.resources.extend(differences(state, &change.after));
-        }
         report.layers.push(Told::new(change.site, Some(change.before.serial())));
     }
     if dry_run {
@@ -83,7 +82,7 @@ fn pick(records: Vec<Record>, id: Option<&str>) -> Result<Record, Problem> {
     let exact = records.iter().position(|record| record.id == id);
     let mut found: Vec<Record> = match exact {
         Some(at) => records.into_iter().skip(at).take(1).collect(),
-        None => records.into_iter().filter(|record| record.id.starts_with(&id)).collect(),
+        None => records.into_iter().filter(|record| record.name().starts_with(&id)).collect(),
     };
     match (found.pop(), found.len()) {
         (Some(record), 0) => Ok(record),
@@ -102,10 +101,12 @@ fn list(records: &[Record], context: &Context) -> Outcome {
         if records.is_empty() {
             return "no surgery is on record\n".to_owned();
         }
-        let mut table = Table::new(["when", "what", "outcome", "id"]);
+        let mut table = Table::new(["id", "when", "what", "outcome", "layers"]);
         for record in records.iter().rev() {
             let when = clock::ago(&record.manifest.started).unwrap_or_else(|| record.manifest.started.clone());
-            table.row([when, record.manifest.surgery.clone(), record.outcome().to_owned(), record.id.clone()]);
+            let layers: Vec<&str> = record.manifest.layers.iter().map(|part| part.layer.as_str()).collect();
+            let (what, outcome) = (record.manifest.surgery.clone(), record.outcome().to_owned());
+            table.row([record.id.clone(), when, what, outcome, layers.join(", ")]);
         }
         table.render(ui::columns(), Paint::ON)
     };
