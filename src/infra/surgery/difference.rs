@@ -54,3 +54,37 @@ fn objects(state: &State) -> HashMap<Address, String> {
     }
     objects
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::state::tests::{KILN, read};
+    use super::super::{State, transfer};
+    use super::*;
+
+    fn words(pairs: &[(&State, &State)]) -> Vec<String> {
+        let word = |address: Option<Address>| address.map(|address| address.to_string()).unwrap_or_default();
+        differences(pairs).into_iter().map(|(from, to)| format!("{} > {}", word(from), word(to))).collect()
+    }
+
+    #[test]
+    fn what_changed_came_and_went_is_told_by_address() {
+        let before = read(KILN);
+        let after = read(
+            &KILN.replace("p0", "p9").replace("\"pit\"", "\"hole\"").replace("\"index_key\": 1", "\"index_key\": 4"),
+        );
+        let want = ["data.clay.pit > data.clay.hole", "clay.pot[0] > clay.pot[0]", "clay.pot[1] > clay.pot[4]"];
+        assert_eq!(words(&[(&before, &after)]), want);
+        assert_eq!(words(&[(&before, &before)]), [""; 0]);
+        assert_eq!(words(&[(&before, &State::empty("l", ""))]).len(), 5);
+    }
+
+    #[test]
+    fn what_goes_over_to_another_state_is_one_thing() {
+        let (source, target) = (read(KILN), State::empty("l", ""));
+        let pot = Address::parse("clay.pot").expect("an address");
+        let jug = Address::parse("clay.jug").expect("an address");
+        let moved = transfer(&source, &target, &[pot], Some(&jug)).expect("moved");
+        let want = ["clay.pot[0] > clay.jug[0]", "clay.pot[1] > clay.jug[1]"];
+        assert_eq!(words(&[(&source, &moved.source), (&target, &moved.target)]), want);
+    }
+}

@@ -180,3 +180,43 @@ fn hide(value: &mut Json, mask: &Mask) {
 }
 
 const COVER: &str = "‹secret ";
+
+#[cfg(test)]
+mod tests {
+    use super::super::state::tests::{KILN, read};
+    use super::*;
+
+    #[test]
+    fn what_is_sensitive_is_covered_wherever_it_stands() {
+        let text = KILN
+            .replace(r#""id": "p0","#, r#""id": "p0", "glaze": {"a": ["salt and ash"]}, "note": "salt and ash","#)
+            .replace(r#""id": "b""#, r#""id": "b", "list": [{"key": "deep s3cr3t"}], "plain": "seen""#);
+        let shown = Plain::from_json(
+            r#"{"values": {"root_module": {"child_modules": [{"child_modules": [{"resources": [
+                {"address": "module.shop[\"e.u\"].module.shelf.board.b", "sensitive_values": {"list": [{"key": true}], "plain": false}}
+            ]}]}]}}}"#,
+        );
+        let sensitive = Sensitive::read(&shown.expect("JSON"));
+        let mask = Mask::new();
+        let covered = mask.apply(&sensitive.cover(&read(&text), &mask).pretty());
+        for secret in ["salt and ash", "deep s3cr3t", "s3cr3t", "YWJj"] {
+            assert!(!covered.contains(secret), "{secret}: {covered}");
+        }
+        assert!(covered.contains("\"plain\": \"seen\"") && covered.contains("\"id\": \"p0\""), "{covered}");
+        assert!(covered.matches("‹secret ").count() >= 5, "{covered}");
+    }
+
+    #[test]
+    fn where_nothing_is_known_every_value_is_covered() {
+        let covered = Sensitive::all().cover(&read(KILN), &Mask::new()).pretty();
+        assert!(!covered.contains("123456789012345678901234567890") && !covered.contains("\"p1\""), "{covered}");
+        assert!(covered.contains("clay.wheel"), "{covered}");
+    }
+
+    #[test]
+    fn a_path_that_leads_nowhere_covers_what_it_reached() {
+        let mut json = Json::parse(r#"{"input": {"value": "hush", "type": "string"}}"#).expect("JSON");
+        hide_at(&mut json, &[Step::Key("input".to_owned()), Step::At(3)], &Mask::new());
+        assert!(!json.line().contains("hush"), "{}", json.line());
+    }
+}

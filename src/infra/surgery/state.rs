@@ -323,4 +323,4 @@ mod transfer;
 pub use transfer::{absent, transfer};
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;

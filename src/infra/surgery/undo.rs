@@ -69,3 +69,35 @@ pub fn changes<'a>(record: &Record, sites: &'a [Site]) -> Result<Vec<Change<'a>>
     }
     if problems.is_empty() { Ok(changes) } else { Err(problems) }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::state::tests::{KILN, read};
+    use super::*;
+
+    fn pulled(text: &str) -> Pulled {
+        Pulled { bytes: Vec::new(), state: Some(read(text)) }
+    }
+
+    #[test]
+    fn a_state_is_as_it_was_as_it_was_left_or_neither() {
+        let (old, new) = (pulled(KILN), pulled(&KILN.replace("p0", "p9").replace(": 7", ": 8")));
+        let far = pulled(&KILN.replace("p0", "px").replace(": 7", ": 9"));
+        let known = |pulled: &Pulled| pulled.state.as_ref().map(Known::of);
+        let (before, after) = (known(&old), known(&new));
+        let stand = |after: Option<&Known>, now: &Pulled| stand(before.as_ref(), after, now);
+        assert_eq!([&old, &new, &far].map(|now| stand(after.as_ref(), now)), [Stand::Old, Stand::New, Stand::Other]);
+        assert_eq!([&old, &new, &far].map(|now| stand(None, now)), [Stand::Old, Stand::New, Stand::Other], "cut off");
+    }
+
+    #[test]
+    fn a_layer_that_had_no_state_is_told_apart_too() {
+        let none = Pulled { bytes: Vec::new(), state: None };
+        let empty = Pulled { bytes: Vec::new(), state: Some(State::empty("l", "")) };
+        let full = pulled(KILN);
+        let after = full.state.as_ref().map(Known::of);
+        let stands = [&none, &empty, &full].map(|now| stand(None, after.as_ref(), now));
+        assert_eq!(stands, [Stand::Old, Stand::Old, Stand::New]);
+        assert_eq!(stand(after.as_ref(), None, &none), Stand::Other);
+    }
+}
