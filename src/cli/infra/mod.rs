@@ -1,6 +1,6 @@
 //! `suil infra`, and what it has below it.
 
-mod begin;
+pub(super) mod begin;
 mod decrypt;
 mod diff;
 mod encrypt;
@@ -8,6 +8,7 @@ mod genkey;
 mod hosts;
 pub(super) mod keys;
 mod lint;
+mod keys;
 pub(super) mod options;
 mod preinit;
 mod rekey;

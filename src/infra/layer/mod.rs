@@ -29,6 +29,7 @@ pub use pieces::{Piece, Pieces};
 pub use render::{Built, Rendered, build, render, render_all};
 pub use run::Run;
 pub use settings::Settings;
+pub use secrets::Secrets;
 pub use site::{Layer, Name, shown};
 pub use sources::{Item, Kind, Sources};
 pub use variables::{Variable, Variables};

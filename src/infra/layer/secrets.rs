@@ -20,6 +20,12 @@ impl Secrets {
         Secrets { keys: keys.into(), mask, closed: None }
     }
 
+    /// The same keys, open as far as they were opened, for another run.
+    #[must_use]
+    pub fn again(&self) -> Secrets {
+        Secrets { keys: Arc::clone(&self.keys), mask: self.mask.clone(), closed: None }
+    }
+
     /// The same keys for a run that goes on where none of them opens an envelope: it stays closed, and is covered by the
     /// mask as a secret is.
     pub fn lenient(&self) -> Secrets {
