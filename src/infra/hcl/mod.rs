@@ -15,6 +15,7 @@ mod links;
 mod number;
 mod original;
 mod parser;
+mod setup;
 mod source;
 mod texts;
 mod tree;
@@ -22,6 +23,7 @@ mod tree;
 pub use code::{backends, backends_json, declared, declared_json};
 pub use links::{Called, Kept, Links, Literal, Read, Settings, Spot, links, settings};
 pub use original::{Cause, Difference, original};
+pub use setup::{Setup, setup, setup_json};
 pub use texts::{Text, texts};
 
 use super::Value;
