@@ -7,6 +7,7 @@
 
 mod ledger;
 pub mod lock;
+mod postgres;
 pub mod process;
 pub mod row;
 mod schema;
@@ -132,6 +133,6 @@ pub fn new_id() -> String {
 pub fn open(url: Option<&str>, root: &Path) -> Result<Arc<dyn Store>, Problem> {
     match url {
         None => Ok(Arc::new(Ledger(sqlite::Sqlite::open(root)?))),
-        Some(_) => Err(Problem::new("PostgreSQL is not built in yet")),
+        Some(url) => Ok(Arc::new(Ledger(postgres::Postgres::open(url)?))),
     }
 }
