@@ -40,6 +40,17 @@ impl Room {
         open(self.url(), &self.root())
     }
 
+    /// Waits until the server has seen that its clients are gone: until then it goes on with their last statement.
+    pub fn settle(&self) {
+        let Room::Postgres(url) = self else { return };
+        let database = url.rsplit_once('/').expect("a URL").1;
+        let clients = "SELECT COUNT(*) FROM pg_stat_activity WHERE datname = current_database() \
+                       AND application_name = 'suil'";
+        while server::server().tell(database, clients) != "0" {
+            std::thread::sleep(std::time::Duration::from_millis(5));
+        }
+    }
+
     pub fn url(&self) -> Option<&str> {
         match self {
             Room::Sqlite(_) => None,

@@ -61,7 +61,10 @@ impl Postgres {
     fn migrate(&self) -> Result<(), Problem> {
         self.transaction(None, true, &mut |session| {
             session.query(TURN, &[])?;
-            session.execute("CREATE SCHEMA IF NOT EXISTS suil", &[])?;
+            // Asked first: to make one takes a right that who has one need not have.
+            if !there(session, "SELECT CAST(to_regnamespace('suil') AS TEXT)")? {
+                session.execute("CREATE SCHEMA suil", &[])?;
+            }
             session.execute("CREATE TABLE IF NOT EXISTS suil.layout (version BIGINT NOT NULL)", &[])?;
             let found = version(session)?.unwrap_or(0);
             if found > schema::version() {
@@ -94,9 +97,12 @@ impl Postgres {
     }
 }
 
+fn there(session: &mut dyn Session, sql: &str) -> Result<bool, Fault> {
+    Ok(session.query(sql, &[])?.first().map(|row| row.maybe_text(0)).transpose()?.flatten().is_some())
+}
+
 fn version(session: &mut dyn Session) -> Result<Option<i64>, Fault> {
-    let there = session.query("SELECT CAST(to_regclass('suil.layout') AS TEXT)", &[])?;
-    if there.first().map(|row| row.maybe_text(0)).transpose()?.flatten().is_none() {
+    if !there(session, "SELECT CAST(to_regclass('suil.layout') AS TEXT)")? {
         return Ok(None);
     }
     let rows = session.query("SELECT version FROM suil.layout", &[])?;
