@@ -10,6 +10,7 @@ pub mod graph;
 pub mod hcl;
 pub mod jinja;
 pub mod layer;
+pub mod store;
 pub mod terraform;
 pub mod value;
 
