@@ -46,7 +46,7 @@ function details(whole, box, { jump, link, run, lock, drift }) {
     stack ? h("dl",
       fact("state", stack.state ? copied(stack.state, "state") : null), fact("folder", stack.layer ?? stack.path), fact("instance", stack.instance), fact("workspace", stack.workspace),
       fact("backend", stack.backend?.type), fact("tool", stack.tool ? `${stack.tool} ${stack.tool_version}`.trim() : null), fact("repository", stack.external ? stack.repo : null),
-      fact("backend config", (stack.config?.backend_config ?? []).join(", ")), fact("var files", (stack.config?.var_files ?? []).join(", ")), fact("environment variables", (stack.config?.env ?? []).join(", ")),
+      fact("backend files", (stack.config?.backend_config ?? []).join(", ")), fact("var files", (stack.config?.var_files ?? []).join(", ")), fact("env names", (stack.config?.env ?? []).join(", ")),
       fact("watches", stack.watch_paths?.length ? h("ul.plain", stack.watch_paths.map((path) => h("li", h("code", path)))) : null)) : null,
     module ? h("dl", fact("kind", module.kind), fact("folder", module.path), fact("source", module.source), fact("version", module.ref)) : null,
     edgeList("Depends on", needs.filter((edge) => edge.type !== "uses_module"), "to", jump),

@@ -6,13 +6,6 @@ function sized(node) {
   return { w: BOX.w, h: BOX.h, outside: node.kind === "external" || node.kind === "unknown" };
 }
 
-// A hue for a word; the same word has it everywhere.
-function hue(word) {
-  let sum = 7;
-  for (const c of word) sum = (sum * 31 + c.codePointAt(0)) >>> 0;
-  return sum * 137 % 360;
-}
-
 function palette(element) {
   const style = getComputedStyle(element), get = (name) => style.getPropertyValue("--" + name).trim();
   const names = ["bg", "panel", "ink", "muted", "line", "strong", "accent", "good", "bad", "warn", "busy", "quiet", "edge", "faint",
@@ -50,10 +43,19 @@ function painter(canvas) {
 
   function round(x, y, w, h, r) { pen.beginPath(); pen.roundRect(x, y, w, h, r); }
 
-  function curve(from, to) {
-    const [ax, ay] = from, [bx, by] = to, bow = Math.max(18, Math.abs(bx - ax) * 0.45);
-    pen.moveTo(ax, ay);
-    pen.bezierCurveTo(ax + bow, ay, bx - bow, by, bx, by);
+  function bow(ax, ay, bx, by, least) {
+    const bend = Math.max(least, Math.abs(bx - ax) * 0.45);
+    pen.bezierCurveTo(ax + bend, ay, bx - bend, by, bx, by);
+  }
+
+  // From the right side of a box to the left side of another; `rough` where nobody could see the bends.
+  function curve(from, to, rough) {
+    pen.moveTo(...from[0]);
+    if (rough) { for (const point of from.slice(1)) pen.lineTo(...point); for (const point of to.slice().reverse()) pen.lineTo(...point); return; }
+    if (from.length > 1) { bow(...from[0], ...from[1], 6); pen.lineTo(...from[2]); }
+    const last = from[from.length - 1], next = to[to.length - 1];
+    bow(...last, ...next, 18);
+    if (to.length > 1) { pen.lineTo(...to[1]); bow(...to[1], ...to[0], 6); }
   }
 
   function arrow(x, y, size) {
@@ -68,8 +70,7 @@ function painter(canvas) {
   function box(node, at, look, scale) {
     const { w, h } = at, x = at.x - w / 2, y = at.y - h / 2;
     const module = node.kind === "module", group = node.kind === "group", away = node.kind === "external" || node.kind === "unknown";
-    pen.globalAlpha = look.dim ? 0.22 : 1;
-    const tint = look.colour;
+    const tint = look.colour, alpha = look.dim ? 0.25 : look.faint ? 0.55 : 1;
     if (group && !look.dim) {
       for (const shift of [6, 3]) {
         round(x + shift, y + shift, w, h, 9);
@@ -78,9 +79,13 @@ function painter(canvas) {
       }
     }
     round(x, y, w, h, module ? h / 2 : 8);
-    pen.fillStyle = module || away ? colours.bg : colours.panel;
+    // What is dimmed still covers the edges behind it.
+    pen.globalAlpha = 1;
+    pen.fillStyle = module || away || alpha < 1 ? colours.bg : colours.panel;
     pen.fill();
-    if (tint) { pen.globalAlpha *= colours.dark ? 0.3 : 0.16; pen.fillStyle = tint; pen.fill(); pen.globalAlpha = look.dim ? 0.22 : 1; }
+    const far = scale < 0.3 && node.kind === "stack" ? look.tone : null;
+    if (tint || far) { pen.globalAlpha = alpha * (tint ? (colours.dark ? 0.3 : 0.16) * (scale < 0.3 ? 3 : 1) : 0.3); pen.fillStyle = tint ?? far; pen.fill(); }
+    pen.globalAlpha = alpha;
     pen.setLineDash(away ? [6, 4] : module ? [2, 3] : []);
     pen.lineWidth = look.selected ? 2.5 : tint ? 1.5 : 1;
     pen.strokeStyle = look.selected ? colours.accent : tint ?? (look.near ? colours.accent : colours.strong);
@@ -92,7 +97,7 @@ function painter(canvas) {
       pen.strokeStyle = colours.accent; pen.lineWidth = 1.5; pen.stroke();
     }
     if (node.environment && node.kind === "stack") {
-      pen.fillStyle = `hsl(${hue(node.environment)} ${colours.dark ? "55% 62%" : "60% 46%"})`;
+      pen.fillStyle = look.tone;
       pen.beginPath(); pen.roundRect(x, y, 5, h, [8, 0, 0, 8]); pen.fill();
     }
     if (scale < 0.3) { mark(node, at, look, scale); return; }

@@ -21,8 +21,10 @@ function graphView(graph, options = {}) {
     now = scene(whole, wish);
     now.size = now.nodes.map(sized);
     const edges = now.edges.map((edge) => ({ from: edge.from, to: edge.to }));
-    const most = Math.max(14, Math.round(Math.sqrt(now.nodes.length) * 1.6));
+    const most = Math.max(edges.length ? 12 : 4, Math.round(Math.sqrt(now.nodes.length) * (edges.length ? 1.6 : 1.1)));
     drawn = layout(now.size, edges, most);
+    drawn.columns.forEach((column) => { column.kinds = new Set(); });
+    now.nodes.forEach((node, i) => drawn.columns[drawn.of[i]].kinds.add(node.kind));
     now.at = drawn.at.map((at, i) => ({ ...at, w: now.size[i].w, h: now.size[i].h }));
     // Each segment is drawn once a look, however many edges share it.
     const strokes = new Map();
@@ -42,6 +44,7 @@ function graphView(graph, options = {}) {
     if (!keep) fit();
     list();
     count();
+    reopen();
     draw();
   }
 
@@ -62,7 +65,7 @@ function graphView(graph, options = {}) {
   function look(i) {
     const node = now.nodes[i], marks = [];
     const out = { dim: !belongs(i), selected: wish.selected === node.id, near: lit && !wish.selected && belongs(i), focus: focus === i,
-      colour: null, badge: "", marks };
+      colour: null, badge: "", marks, tone: whole.tone(node.environment, paint.colours.dark ? 55 : 60, paint.colours.dark ? 62 : 46) };
     const keys = node.kind === "group" ? node.members.map((box) => box.key) : [node.key];
     if (node.kind === "stack" || node.kind === "group") {
       if (keys.some((key) => options.locks?.has(key))) marks.push({ kind: "lock", colour: "warn" });
@@ -81,7 +84,7 @@ function graphView(graph, options = {}) {
       if (touched.length) out.colour = paint.colour("wave" + Math.min(...touched.map((box) => box.touched.wave)) % 6);
       out.badge = touched.length ? touched.length + " of " + keys.length : String(keys.length);
     }
-    if (now.filtered && !wish.selected && node.kind !== "group" && !now.chosen.has(node.id)) out.dim = true;
+    if (now.filtered && !wish.selected && node.kind !== "group" && !now.chosen.has(node.id)) out.faint = true;
     return out;
   }
 
@@ -97,6 +100,7 @@ function graphView(graph, options = {}) {
     pen.clearRect(0, 0, size.w, size.h);
     pen.setTransform(size.dpr * k, 0, 0, size.dpr * k, -cam.x * k * size.dpr, -cam.y * k * size.dpr);
     const view = { l: cam.x, t: cam.y, r: cam.x + size.w / k, b: cam.y + size.h / k };
+    const rough = k < 0.3;
     const STYLES = {
       plain: { dash: [], colour: colours.edge }, inferred: { dash: [7, 5], colour: colours.edge }, module: { dash: [1.5, 4], colour: colours.faint },
     };
@@ -114,14 +118,14 @@ function graphView(graph, options = {}) {
         if (shining !== bright) continue;
         const [from, to] = drawn.segments[stroke.part];
         const through = drawn.through[drawn.ends[stroke.part][0]];
-        if (Math.max(from[0], to[0]) < view.l || Math.min(from[0], to[0], through ? through[0][0] : Infinity) > view.r
-          || Math.max(from[1], to[1]) < view.t || Math.min(from[1], to[1]) > view.b) continue;
+        if (to[0][0] < view.l || (through ?? from)[0][0] > view.r
+          || Math.max(from[0][1], to[0][1]) + 40 < view.t || Math.min(from[0][1], to[0][1]) > view.b) continue;
         if (through) { pen.moveTo(...through[0]); pen.lineTo(...through[1]); }
-        paint.curve(from, to);
+        paint.curve(from, to, rough);
         any = true;
       }
       if (!any) continue;
-      pen.setLineDash(dash);
+      pen.setLineDash(rough ? [] : dash);
       pen.lineWidth = (bright ? 2 : 1.2) / Math.max(0.5, Math.min(1, k));
       pen.strokeStyle = bright ? colours.accent : colour;
       pen.globalAlpha = bright ? 1 : lit || run ? 0.25 : 1;
@@ -170,8 +174,7 @@ function graphView(graph, options = {}) {
     for (const column of drawn.columns) {
       if (!column.boxes) continue;
       const x = ((column.left + column.right) / 2 - cam.x) * k;
-      const text = column.wave < 0 ? "needed from outside" : "wave " + column.wave;
-      const label = column.wave < 0 && now.nodes.every((node) => node.kind !== "external" && node.kind !== "unknown") ? "modules" : text;
+      const label = column.wave >= 0 ? "wave " + column.wave : column.kinds.size > 1 ? "outside" : column.kinds.has("module") ? "modules" : "elsewhere";
       const w = pen.measureText(label).width + 18;
       if (x + w / 2 < 0 || x - w / 2 > size.w || x - w / 2 < last + 4) continue;
       last = x + w / 2;
@@ -269,7 +272,25 @@ function graphView(graph, options = {}) {
     draw();
   }
 
-  function open(name) { wish.open.add(name); wish.selected = null; panel(); build(true); const first = now.nodes.findIndex((node) => node.key.startsWith(name)); if (first >= 0) show(first, 0.5); }
+  function open(name) {
+    const group = now.nodes[now.number.get("group:" + name)];
+    wish.open.add(name);
+    wish.selected = null;
+    panel();
+    build(true);
+    frameOf((group?.members ?? []).map((box) => now.number.get(box.id)).filter((i) => i !== undefined));
+  }
+
+  // Brings some boxes into view, all of them.
+  function frameOf(some) {
+    if (!some.length || !size.w) return draw();
+    const at = some.map((i) => now.at[i]), l = Math.min(...at.map((a) => a.x - a.w / 2)), r = Math.max(...at.map((a) => a.x + a.w / 2));
+    const t = Math.min(...at.map((a) => a.y - a.h / 2)), b = Math.max(...at.map((a) => a.y + a.h / 2));
+    cam.k = Math.max(0.1, Math.min(1.1, (size.w - 80) / (r - l), (size.h - 100) / (b - t)));
+    cam.x = (l + r) / 2 - size.w / 2 / cam.k;
+    cam.y = (t + b) / 2 - (size.h + 20) / 2 / cam.k;
+    draw();
+  }
 
   const fingers = new Map();
   let dragged = 0, pinch = null;
@@ -378,6 +399,13 @@ function graphView(graph, options = {}) {
   const total = h("output.total", { "aria-live": "polite" });
   const sync = () => { search.value = wish.text; environment.value = wish.environment; for (const [box, name] of [[only, "affected"], [uses, "modules"], [near, "near"]]) if (box) box.firstChild.checked = wish[name]; };
   const more = h("button.more", { type: "button", "aria-expanded": "false", onclick: () => { const shown = bar.classList.toggle("open"); more.setAttribute("aria-expanded", String(shown)); } }, "Filters");
+  const opened = h("div.opened");
+  function reopen() {
+    const names = now.grouping === "none" ? [] : [...wish.open].sort();
+    opened.hidden = !names.length;
+    opened.replaceChildren(...names.map((name) => h("button", { type: "button", title: "Fold this group again", onclick: () => { wish.open.delete(name); wish.selected = null; panel(); build(); } }, name, " ×")),
+      names.length > 1 ? h("button", { type: "button", onclick: () => { wish.open.clear(); wish.selected = null; panel(); build(); } }, "Fold all") : "");
+  }
   const bar = h("div.bar", search, more, h("div.filters", whole.environments.length > 1 ? environment : null, stacks.length > 12 ? grouping : null, only, uses, near), total);
   function count() {
     const shown = now.stacks.length, groups = now.nodes.filter((node) => node.kind === "group").length;
@@ -398,7 +426,7 @@ function graphView(graph, options = {}) {
       type: "button", "data-id": box.id, "aria-current": wish.selected === box.id ? "true" : null, title: box.key, onclick: () => select(box.id, true),
     }, h("i.dot", { "data-environment": box.environment }), h("span.name", box.label, h("small", box.sub)), status(box)))));
     if (fitting.length > most) rows.append(h("li.rest", `and ${(fitting.length - most).toLocaleString("en")} more: filter to see them`));
-    for (const dot of rows.querySelectorAll(".dot")) dot.style.background = `hsl(${hue(dot.dataset.environment)} 55% 52%)`;
+    for (const dot of rows.querySelectorAll(".dot")) dot.style.background = whole.tone(dot.dataset.environment, 55, 52);
   }
   function status(box) {
     const part = run?.get(box.key);
@@ -442,7 +470,7 @@ function graphView(graph, options = {}) {
     whole.affected ? h("li", [0, 1, 2, 3, 4, 5].map((wave) => h("i.swatch", { "data-wave": wave })), "affected, by wave") : null,
     options.locks ? h("li", h("i.swatch.locked"), "locked") : null, options.drift ? h("li", h("i.swatch.drifted"), "drifted") : null,
     h("li", h("kbd", "/"), "filter ", h("kbd", "f"), "fit ", h("kbd", "←→"), "along edges")));
-  const view = h("section.graph", bar, h("div.stage", side, h("div.field", canvas, empty, tools, legend, drawer)));
+  const view = h("section.graph", bar, opened, h("div.stage", side, h("div.field", canvas, empty, tools, legend, drawer)));
   if (matchMedia("(min-width: 1000px)").matches) view.classList.add("listed");
 
   const watcher = new ResizeObserver(resize);

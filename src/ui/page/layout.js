@@ -188,7 +188,7 @@ const layout = (() => {
       const whole = wide * width + (wide - 1) * SUB_X;
       for (const row of rows) row.items.forEach((item, n) => {
         x[item] = items[item].bend ? at + whole / 2 : at + n * (width + SUB_X) + width / 2;
-        items[item].span = [at, at + whole];
+        Object.assign(items[item], { span: [at, at + whole], first: n === 0, last: n === wide - 1, lane: row.y + row.h / 2 + GAP_Y / 2 });
       });
       spans.push({ left: at, right: at + whole, wave: number - first, boxes });
       at += whole + GAP_X;
@@ -196,18 +196,21 @@ const layout = (() => {
     let top = Infinity, bottom = -Infinity;
     items.forEach((item, i) => { top = Math.min(top, y[i] - item.h / 2); bottom = Math.max(bottom, y[i] + item.h / 2); });
     if (!items.length) top = bottom = 0;
-    // Where a segment ends: at the side of a box, or at both ends of a bend.
+    // Where a segment ends: at the side of a box, or at an end of a bend. In a folded column it goes along the lane below
+    // the row up to the column's edge, so that it passes behind no other box.
     const end = (i, side) => {
-      const item = items[i];
-      if (item.bend) return [item.span[side < 0 ? 0 : 1], y[i] - top];
-      return [x[i] + side * item.w / 2, y[i] - top];
+      const item = items[i], edge = item.span[side < 0 ? 0 : 1];
+      if (item.bend) return [[edge, y[i] - top]];
+      const tip = [x[i] + side * item.w / 2, y[i] - top];
+      return (side < 0 ? item.first : item.last) ? [tip] : [tip, [tip[0] + side * SUB_X, item.lane - top], [edge, item.lane - top]];
     };
     return {
       at: nodes.map((_, i) => ({ x: x[i], y: y[i] - top })),
       segments: segments.map(([a, b]) => [end(a, 1), end(b, -1)]),
-      through: items.map((item, i) => item.bend ? [end(i, -1), end(i, 1)] : null),
+      through: items.map((item, i) => item.bend ? [end(i, -1)[0], end(i, 1)[0]] : null),
       ends: segments,
       routes,
+      of,
       columns: spans,
       width: Math.max(0, at - GAP_X),
       height: bottom - top,

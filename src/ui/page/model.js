@@ -35,7 +35,10 @@ function model(graph, affected) {
   for (const id of boxes.keys()) { needs.set(id, []); users.set(id, []); }
   for (const edge of edges) { needs.get(edge.from).push(edge); users.get(edge.to).push(edge); }
   const environments = [...new Set([...boxes.values()].map((box) => box.environment).filter(Boolean))].sort();
-  return { graph, affected, boxes, edges, needs, users, environments };
+  // Neighbours in the list are far apart on the wheel.
+  const hues = new Map(environments.map((name, i) => [name, Math.round(205 + i * 137.5) % 360]));
+  const tone = (name, much, light) => hues.has(name) ? `hsl(${hues.get(name)} ${much}% ${light}%)` : "transparent";
+  return { graph, affected, boxes, edges, needs, users, environments, tone };
 }
 
 // Everything that can be reached from a box along `next`, without the box.
