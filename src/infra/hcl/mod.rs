@@ -14,12 +14,14 @@ mod lexer;
 mod number;
 mod original;
 mod parser;
+mod setup;
 mod source;
 mod texts;
 mod tree;
 
 pub use code::{backends, backends_json, declared, declared_json};
 pub use original::{Cause, Difference, original};
+pub use setup::{Setup, setup, setup_json};
 pub use texts::{Text, texts};
 
 use super::Value;

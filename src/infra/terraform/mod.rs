@@ -1,8 +1,13 @@
 //! Runs Terraform, OpenTofu, or what stands for them, in an output folder. The only place of this room that starts a
 //! process.
 
+pub mod process;
+mod signals;
+mod state;
+mod stop;
 mod tool;
 
+pub use stop::Stop;
 pub use tool::{Finished, Tool};
 
 use std::path::Path;

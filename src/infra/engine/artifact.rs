@@ -1,0 +1,219 @@
+//! Plan files: one for each stack and commit, with what must still hold when they are applied.
+
+use super::Summary;
+use crate::base::{Problem, digest, file};
+use serde::{Deserialize, Serialize};
+use std::fs::File;
+use std::path::{Path, PathBuf};
+
+/// The word for the commit of a tree that is in no git repository.
+pub const LOCAL: &str = "local";
+
+/// `stacks/prod/vpc` becomes `stacks-prod-vpc-69df0ef0`: readable, and no two keys share one.
+pub fn slug(key: &str) -> String {
+    let hash = digest::sha256(key.as_bytes());
+    let plain: String = key.chars().map(|c| if matches!(c, '/' | ':') { '-' } else { c }).collect();
+    // A file's name holds 255 bytes; the digest keeps a name apart that was cut.
+    let end = plain.char_indices().map(|(at, _)| at).find(|at| *at >= 150).unwrap_or(plain.len());
+    format!("{}-{}", plain.get(..end).unwrap_or(""), hash.get(..8).unwrap_or(""))
+}
+
+/// The files of one plan.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Artifact {
+    folder: PathBuf,
+    name: String,
+}
+
+/// What is known of a plan file, written beside it.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Card {
+    pub version: u32,
+    pub stack: String,
+    /// The commit, or `local`.
+    pub sha: String,
+    /// The digest of the files that the plan was made of.
+    pub tree: String,
+    /// The digest of the plan file; empty where a provisional plan has none.
+    pub plan: String,
+    pub run: String,
+    /// When, as a stamp.
+    pub made: String,
+    /// True for a plan of `destroy`.
+    pub destroys: bool,
+    /// Values that are not known before other stacks are applied: `<stack>: <output>`. Such a plan is not applied.
+    pub unknown: Vec<String>,
+    pub summary: Summary,
+}
+
+impl Card {
+    /// True where the plan waits for others to be applied.
+    pub fn is_provisional(&self) -> bool {
+        !self.unknown.is_empty()
+    }
+}
+
+impl Artifact {
+    /// The files of the plan of `key` at the commit `sha`, in `folder`.
+    pub fn new(folder: &Path, key: &str, sha: &str) -> Artifact {
+        Artifact { folder: folder.to_owned(), name: format!("stackorder-plan-{}-{sha}", slug(key)) }
+    }
+
+    /// The name, as others that fetch and keep plan files know it.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// What Terraform applies.
+    pub fn plan(&self) -> PathBuf {
+        self.file("tfplan")
+    }
+
+    /// The plan as JSON, redacted.
+    pub fn json(&self) -> PathBuf {
+        self.file("json")
+    }
+
+    fn card(&self) -> PathBuf {
+        self.file("card.json")
+    }
+
+    fn file(&self, extension: &str) -> PathBuf {
+        self.folder.join(format!("{}.{extension}", self.name))
+    }
+
+    /// Where Terraform writes the plan before it is known to be whole.
+    pub fn aside(&self) -> PathBuf {
+        self.file("tfplan.aside")
+    }
+
+    /// Makes the folder, for the owner's eyes.
+    ///
+    /// # Errors
+    /// It cannot be made.
+    pub fn prepare(&self) -> Result<(), Problem> {
+        file::private_folder(&self.folder)?;
+        self.remove()
+    }
+
+    /// Takes the new plan file over, and writes what is known of it. The card comes last: without it there is no plan.
+    ///
+    /// # Errors
+    /// A file cannot be read or written.
+    pub fn settle(&self, card: &mut Card, json: &[u8]) -> Result<(), Problem> {
+        let (aside, plan) = (self.aside(), self.plan());
+        if card.is_provisional() {
+            let _ = std::fs::remove_file(&aside);
+        } else {
+            let failed = |e: std::io::Error| Problem::io("write", &plan, &e);
+            let mode = std::os::unix::fs::PermissionsExt::from_mode(0o600);
+            std::fs::set_permissions(&aside, mode).map_err(failed)?;
+            let file = File::open(&aside).map_err(failed)?;
+            file.sync_data().map_err(failed)?;
+            card.plan = digest::sha256_of(file).map_err(failed)?.1;
+            std::fs::rename(&aside, &plan).map_err(failed)?;
+        }
+        file::write(&self.json(), json, 0o600)?;
+        let text = serde_json::to_vec_pretty(card)
+            .map_err(|e| Problem::new(format!("cannot write down the plan of `{}`: {e}", card.stack)))?;
+        file::write(&self.card(), &text, 0o600)
+    }
+
+    /// What is known of the plan; nothing where there is none.
+    ///
+    /// # Errors
+    /// The card is there and cannot be read.
+    pub fn read(&self) -> Result<Option<Card>, Problem> {
+        let path = self.card();
+        let bytes = match file::read(&path) {
+            Ok(bytes) => bytes,
+            Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+            Err(e) => return Err(Problem::io("read", &path, &e)),
+        };
+        let card = serde_json::from_slice(&bytes).map_err(|e| {
+            Problem::new(format!("`{}` is no card of a plan: {e}", path.display())).help("plan the stack again")
+        })?;
+        Ok(Some(card))
+    }
+
+    /// True where the plan file is the one that the card tells of.
+    ///
+    /// # Errors
+    /// It is there and cannot be read.
+    pub fn is_whole(&self, card: &Card) -> Result<bool, Problem> {
+        let path = self.plan();
+        match File::open(&path).and_then(digest::sha256_of) {
+            Ok((_, found)) => Ok(found == card.plan),
+            Err(e) if e.kind() == std::io::ErrorKind::NotFound => Ok(false),
+            Err(e) => Err(Problem::io("read", &path, &e)),
+        }
+    }
+
+    /// True where the plan file is there.
+    pub fn has_plan(&self) -> bool {
+        self.plan().is_file()
+    }
+
+    /// Removes all files of the plan, the card first.
+    ///
+    /// # Errors
+    /// One of them cannot be removed.
+    pub fn remove(&self) -> Result<(), Problem> {
+        for path in [self.card(), self.json(), self.plan(), self.aside()] {
+            match std::fs::remove_file(&path) {
+                Err(e) if e.kind() != std::io::ErrorKind::NotFound => return Err(Problem::io("remove", &path, &e)),
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_plan_file_is_called_as_others_call_it() {
+        assert_eq!(slug("stacks/prod/vpc"), "stacks-prod-vpc-69df0ef0");
+        assert_eq!(slug("stacks/prod/apps"), "stacks-prod-apps-4b32b4c4");
+        let artifact = Artifact::new(Path::new("/p"), "stacks/prod/vpc", "abc");
+        assert_eq!(artifact.plan(), Path::new("/p/stackorder-plan-stacks-prod-vpc-69df0ef0-abc.tfplan"));
+        assert_eq!(artifact.json(), Path::new("/p/stackorder-plan-stacks-prod-vpc-69df0ef0-abc.json"));
+        assert!(slug(&"é/".repeat(400)).len() < 170);
+        assert_ne!(slug("a/b"), slug("a-b"));
+    }
+
+    #[test]
+    fn a_plan_is_whole_or_it_is_none() {
+        let room = tempfile::tempdir().expect("a folder");
+        let artifact = Artifact::new(&room.path().join("plans"), "stacks/a", LOCAL);
+        artifact.prepare().expect("prepared");
+        assert_eq!(artifact.read().expect("no card"), None);
+        std::fs::write(artifact.aside(), "PLAN").expect("a plan");
+        let mut card = Card {
+            version: 1,
+            stack: "stacks/a".to_owned(),
+            sha: LOCAL.to_owned(),
+            tree: "t".to_owned(),
+            plan: String::new(),
+            run: "r".to_owned(),
+            made: "2026-11-30T00:00:00Z".to_owned(),
+            destroys: false,
+            unknown: Vec::new(),
+            summary: Summary::default(),
+        };
+        artifact.settle(&mut card, b"{}").expect("settled");
+        let read = artifact.read().expect("a card").expect("a card");
+        assert_eq!(read, card);
+        assert!(artifact.is_whole(&read).expect("read"));
+        std::fs::write(artifact.plan(), "PLAN2").expect("another plan");
+        assert!(!artifact.is_whole(&read).expect("read"));
+        let mode = |path: &Path| {
+            std::os::unix::fs::PermissionsExt::mode(&path.metadata().expect("there").permissions()) & 0o777
+        };
+        assert_eq!((mode(&artifact.folder), mode(&artifact.json())), (0o700, 0o600));
+        artifact.remove().expect("removed");
+        assert_eq!(std::fs::read_dir(&artifact.folder).expect("a folder").count(), 0);
+    }
+}

@@ -1,0 +1,183 @@
+//! What a plan would do, counted from the JSON that Terraform shows of it.
+
+use crate::base::Problem;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::collections::BTreeSet;
+
+/// The addresses that a plan touches, by what happens to them, each list sorted. Reads of data and what is forgotten
+/// are no change.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Summary {
+    pub adds: Vec<String>,
+    pub changes: Vec<String>,
+    pub destroys: Vec<String>,
+    /// Destroyed and made again; neither among `adds` nor among `destroys`.
+    pub replaces: Vec<String>,
+    /// Brought under Terraform; what is changed with it stands in its own list, too.
+    pub imports: Vec<String>,
+    /// Renamed and otherwise as it was.
+    pub moves: Vec<String>,
+    /// The names of the outputs that change.
+    pub outputs: Vec<String>,
+    /// Of those, the ones whose value is only known after the apply.
+    pub unknown_outputs: Vec<String>,
+}
+
+/// Addresses of this prefix are suil's own, made for a provisional plan.
+pub const OWN: &str = "terraform_data.suil_provisional";
+
+impl Summary {
+    /// Reads what `terraform show -json FILE` said.
+    ///
+    /// # Errors
+    /// It is no JSON of a plan.
+    pub fn read(shown: &Value) -> Result<Summary, Problem> {
+        if shown.get("format_version").and_then(Value::as_str).is_none() {
+            return Err(Problem::new("what Terraform shows of the plan is no plan")
+                .expected("expected an object with `format_version`"));
+        }
+        let mut summary = Summary::default();
+        for resource in list(shown, "resource_changes") {
+            summary.add(resource);
+        }
+        for (name, change) in shown.get("output_changes").and_then(Value::as_object).into_iter().flatten() {
+            if actions(change) != ["no-op"] {
+                summary.outputs.push(name.clone());
+                if change.get("after_unknown").is_some_and(|unknown| *unknown != Value::Bool(false)) {
+                    summary.unknown_outputs.push(name.clone());
+                }
+            }
+        }
+        for list in summary.lists_mut() {
+            list.sort();
+        }
+        Ok(summary)
+    }
+
+    fn add(&mut self, resource: &Value) {
+        let text = |key: &str| resource.get(key).and_then(Value::as_str);
+        let (Some(address), Some(change)) = (text("address"), resource.get("change")) else { return };
+        if text("mode") == Some("data") || address.starts_with(OWN) {
+            return;
+        }
+        let actions = actions(change);
+        let list = match actions.as_slice() {
+            ["create"] | ["create", "forget"] => Some(&mut self.adds),
+            ["update"] => Some(&mut self.changes),
+            ["delete"] => Some(&mut self.destroys),
+            ["delete", "create"] | ["create", "delete"] => Some(&mut self.replaces),
+            ["no-op"] if text("previous_address").is_some_and(|before| before != address) => Some(&mut self.moves),
+            _ => None,
+        };
+        if let Some(list) = list {
+            list.push(address.to_owned());
+        }
+        if change.get("importing").is_some_and(|found| !found.is_null()) {
+            self.imports.push(address.to_owned());
+        }
+    }
+
+    fn lists_mut(&mut self) -> [&mut Vec<String>; 8] {
+        let Summary { adds, changes, destroys, replaces, imports, moves, outputs, unknown_outputs } = self;
+        [adds, changes, destroys, replaces, imports, moves, outputs, unknown_outputs]
+    }
+
+    /// True where an apply would change nothing, outputs included.
+    pub fn is_empty(&self) -> bool {
+        let Summary { adds, changes, destroys, replaces, imports, moves, outputs, .. } = self;
+        [adds, changes, destroys, replaces, imports, moves, outputs].iter().all(|list| list.is_empty())
+    }
+
+    /// What is added, changed, destroyed or replaced: what two plans are compared by.
+    pub fn addresses(&self) -> BTreeSet<&str> {
+        let Summary { adds, changes, destroys, replaces, .. } = self;
+        [adds, changes, destroys, replaces].into_iter().flatten().map(String::as_str).collect()
+    }
+
+    /// What is destroyed or replaced.
+    pub fn losses(&self) -> BTreeSet<&str> {
+        [&self.destroys, &self.replaces].into_iter().flatten().map(String::as_str).collect()
+    }
+
+    /// `2 to add, 1 to destroy`; `no changes`.
+    pub fn words(&self) -> String {
+        let Summary { adds, changes, destroys, replaces, imports, moves, outputs, .. } = self;
+        let all = [
+            (adds, "to add"),
+            (changes, "to change"),
+            (destroys, "to destroy"),
+            (replaces, "to replace"),
+            (imports, "to import"),
+            (moves, "to move"),
+            (outputs, "of outputs"),
+        ];
+        let words: Vec<String> = all
+            .into_iter()
+            .filter(|(list, _)| !list.is_empty())
+            .map(|(list, words)| format!("{} {words}", list.len()))
+            .collect();
+        if words.is_empty() { "no changes".to_owned() } else { words.join(", ") }
+    }
+}
+
+fn list<'a>(value: &'a Value, key: &str) -> &'a [Value] {
+    value.get(key).and_then(Value::as_array).map_or(&[], Vec::as_slice)
+}
+
+fn actions(change: &Value) -> Vec<&str> {
+    list(change, "actions").iter().filter_map(Value::as_str).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn change(address: &str, actions: &[&str]) -> Value {
+        json!({"address": address, "mode": "managed", "change": {"actions": actions}})
+    }
+
+    #[test]
+    fn each_action_is_counted_once_and_reads_and_forgets_are_not() {
+        let mut moved = change("a.new", &["no-op"]);
+        moved["previous_address"] = json!("a.old");
+        let mut imported = change("a.imported", &["update"]);
+        imported["change"]["importing"] = json!({"id": "1"});
+        let mut data = change("data.a.b", &["read"]);
+        data["mode"] = json!("data");
+        let shown = json!({
+            "format_version": "1.2",
+            "resource_changes": [
+                change("a.one", &["create"]), change("a.two", &["delete"]), change("a.three", &["delete", "create"]),
+                change("a.four", &["create", "delete"]), change("a.five", &["forget"]), change("a.six", &["no-op"]),
+                change("terraform_data.suil_provisional", &["create"]), moved, imported, data, {"odd": 1},
+            ],
+            "output_changes": {
+                "x": {"actions": ["create"], "after_unknown": true},
+                "y": {"actions": ["no-op"]},
+                "z": {"actions": ["update"], "after_unknown": false},
+            },
+        });
+        let summary = Summary::read(&shown).expect("a plan");
+        assert_eq!(
+            summary.words(),
+            "1 to add, 1 to change, 1 to destroy, 2 to replace, 1 to import, 1 to move, 2 of outputs"
+        );
+        assert_eq!(summary.replaces, ["a.four", "a.three"]);
+        assert_eq!(
+            (summary.outputs.as_slice(), summary.unknown_outputs.as_slice()),
+            (&["x".to_owned(), "z".to_owned()][..], &["x".to_owned()][..])
+        );
+        assert_eq!(summary.addresses().len(), 5);
+        assert!(!summary.is_empty());
+    }
+
+    #[test]
+    fn what_is_no_plan_is_refused_and_an_empty_plan_is_empty() {
+        assert!(Summary::read(&json!({"values": {}})).is_err());
+        let empty = Summary::read(&json!({"format_version": "1.2"})).expect("a plan");
+        assert_eq!((empty.is_empty(), empty.words().as_str()), (true, "no changes"));
+    }
+}
