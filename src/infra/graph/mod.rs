@@ -6,10 +6,14 @@
 //! The rules are those of Stackorder, as `tests/conformance/infra-graph` measures them; where suil does better the item
 //! says so. Begin reading at `scan`.
 
+mod glob;
+pub mod key;
 mod model;
 mod net;
 mod order;
 mod result;
+mod source;
+mod template;
 
 pub use model::{
     At, Backend, Code, Config, Edge, Env, Graph, Kind, Module, Need, Node, Origin, Policy, Stack, Warning,
