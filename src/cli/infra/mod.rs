@@ -8,7 +8,6 @@ mod genkey;
 mod hosts;
 pub(super) mod keys;
 mod lint;
-mod keys;
 pub(super) mod options;
 mod preinit;
 mod rekey;
