@@ -5,7 +5,7 @@ mod decrypt;
 mod diff;
 mod encrypt;
 mod genkey;
-mod hosts;
+pub(super) mod hosts;
 pub(super) mod keys;
 mod lint;
 pub(super) mod options;
