@@ -7,6 +7,7 @@ mod declare;
 mod host;
 mod hosts;
 mod levels;
+mod markers;
 mod options;
 mod output;
 mod parallel;
@@ -17,6 +18,7 @@ mod run;
 mod secrets;
 mod site;
 mod sources;
+mod switches;
 mod unread;
 mod variables;
 

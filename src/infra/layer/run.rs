@@ -80,7 +80,7 @@ impl Run {
             let read = || {
                 let mut variables = Variables::default();
                 if kind == Kind::File {
-                    variables.meet(&self.sources.variables(&path)?);
+                    variables.meet(&self.sources.variables(&path)?, false);
                 }
                 let opened = self.secrets.open(&mut variables, true)?;
                 Ok::<_, Problems>((variables.value(), opened))

@@ -54,7 +54,10 @@ impl Secrets {
         for (name, variable) in &mut variables.0 {
             let open = self.keys.open_all(&mut variable.value, tolerant || self.closed.is_some(), &self.mask, name);
             match open {
-                Ok(opened) => any |= !opened.is_empty(),
+                Ok(opened) => {
+                    variable.secret |= !opened.is_empty();
+                    any |= variable.secret;
+                }
                 Err(found) => problems.extend(found.into_iter().map(|mut problem| {
                     problem.place = problem.place.or(variable.place);
                     problem
