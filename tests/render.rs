@@ -190,8 +190,14 @@ fn a_path_with_the_characters_of_a_pattern_is_a_path() {
 #[test]
 fn what_holds_secrets_is_for_the_owner_alone() {
     let tree = Tree::new();
-    let (envelope, plain) = sealed();
-    let plain = plain.as_str();
+    let vectors: serde_json::Value =
+        serde_json::from_str(include_str!("conformance/stacks/enc_vectors.json")).expect("vectors");
+    let vectors = vectors.as_array().expect("a list");
+    let sealed = vectors
+        .iter()
+        .find(|v| v["plaintext"].as_str().is_some_and(|text| text.len() > 6 && text.is_ascii() && !text.contains('\n')))
+        .expect("a vector");
+    let (envelope, plain) = (sealed["envelope"].as_str().expect("text"), sealed["plaintext"].as_str().expect("text"));
     tree.write(&format!("{LAYER}/l.tfvars"), &format!("token = \"{envelope}\"\n"));
     tree.write(&format!("{LAYER}/t.tfvars.jinja"), "copy = \"{{ var.token }}\"\n");
     tree.write("stacks/kiln/base/secret.tf", "locals {\n  x = \"{{ var.token | upper }}\"\n}\n");
@@ -214,63 +220,6 @@ fn what_holds_secrets_is_for_the_owner_alone() {
     let left = ended(tree.command(LAYER, &["--init", "never"]).env("STACKS_PRIVATE_KEY_PATH", &keys));
     assert_eq!(left.status, 1);
     assert!(!left.stderr.contains(plain) && !left.stdout.contains(plain), "{}", left.stderr);
-}
-
-/// An envelope of the corpus, and what is in it.
-fn sealed() -> (String, String) {
-    let vectors: serde_json::Value =
-        serde_json::from_str(include_str!("conformance/stacks/enc_vectors.json")).expect("vectors");
-    let text = |vector: &serde_json::Value, name: &str| vector[name].as_str().expect("text").to_owned();
-    let simple = |text: &str| text.len() > 6 && text.is_ascii() && !text.contains('\n');
-    let vectors = vectors.as_array().expect("a list").iter();
-    let mut pairs = vectors.map(|vector| (text(vector, "envelope"), text(vector, "plaintext")));
-    pairs.find(|(_, plain)| simple(plain)).expect("a vector")
-}
-
-/// The secret is not this layer's own, and its file is as private.
-#[test]
-fn a_secret_of_another_layer_is_for_the_owner_alone() {
-    let tree = Tree::new();
-    let (envelope, plain) = sealed();
-    tree.write("stacks/kiln/layers/harbor_blue/l.tfvars", &format!("token = \"{envelope}\"\n"));
-    tree.write("stacks/kiln/base/main.tf", "# {{ variable(\"token\", instance=\"blue\") }}\n");
-    tree.write("stacks/kiln/base/plain.tf", "# {{ var.town }}\n");
-    let mut command = tree.command(LAYER, &["--init", "never"]);
-    let left = ended(command.env("STACKS_PRIVATE_KEY_PATH", key("corpus.pem")));
-    assert_eq!(left.status, 0, "{}", left.stderr);
-    let out = format!("{LAYER}/stacks.out");
-    assert_eq!(tree.read(&format!("{out}/base_main.tf")), format!("# {plain}"));
-    assert_eq!(tree.mode(&format!("{out}/base_main.tf")), 0o600);
-    assert_eq!(tree.mode(&format!("{out}/base_plain.tf")), 0o644);
-}
-
-#[test]
-fn a_tree_may_ask_for_the_real_path_for_markers_and_for_sensitive_variables() {
-    let tree = Tree::new();
-    let (envelope, _) = sealed();
-    tree.write("stacks/kiln/base/main.tf", "# {{ var.stacks_path }} {{ var.ports }} {{ var.tags }}\n");
-    tree.write("stacks/all.tfvars", "ports = [80]\ntags = { a = 1, b = 2 }\n");
-    let own = format!("ports = [\"!replace\", 443]\ntags = {{ a = \"!delete\" }}\ntoken = \"{envelope}\"\n");
-    tree.write(&format!("{LAYER}/l.tfvars"), &own);
-    let render = || ended(tree.command(LAYER, &["--init", "never"]).env("STACKS_PRIVATE_KEY_PATH", key("corpus.pem")));
-    let out = format!("{LAYER}/stacks.out");
-    assert_eq!(render().status, 0);
-    let as_the_original = "# stacks/kiln/layer/harbor [80, '!replace', 443] {'a': '!delete', 'b': 2}";
-    assert_eq!(tree.read(&format!("{out}/base_main.tf")), as_the_original);
-    assert!(!tree.read(&format!("{out}/stacks.tf.json")).contains("sensitive"));
-    let switches = "stacks_path_style = \"real\"\nstacks_markers = true\nstacks_sensitive = true\n";
-    tree.write("stacks/switches.tfvars", switches);
-    assert_eq!(render().status, 0);
-    assert_eq!(tree.read(&format!("{out}/base_main.tf")), format!("# {LAYER} [443] {{'b': 2}}"));
-    let declared: serde_json::Value = serde_json::from_str(&tree.read(&format!("{out}/stacks.tf.json"))).expect("JSON");
-    let sensitive = |name: &str| declared["variable"][name].get("sensitive").is_some();
-    assert!(sensitive("token") && !sensitive("ports"), "{declared}");
-    tree.write("stacks/switches.tfvars", "stacks_path_style = \"rael\"\nstacks_markers = 1\n");
-    let left = render();
-    assert_eq!(left.status, 1);
-    for words in ["stacks/switches.tfvars:1:1", "expected \"real\" or \"original\"", "stacks/switches.tfvars:2:1"] {
-        assert!(left.stderr.contains(words), "{words} is not in\n{}", left.stderr);
-    }
 }
 
 #[test]

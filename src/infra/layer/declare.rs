@@ -3,7 +3,6 @@
 
 use super::Run;
 use super::pieces::{Piece, Pieces};
-use super::switches::Switches;
 use super::variables::Variables;
 use crate::base::problem::Kind;
 use crate::base::{FileId, Place, Problem, Problems, Result};
@@ -29,7 +28,7 @@ pub struct Declared {
 ///
 /// # Errors
 /// A file of variables from base is not HCL.
-pub fn files(run: &Run, variables: &Variables, pieces: &Pieces, switches: Switches) -> Result<Declared> {
+pub fn files(run: &Run, variables: &Variables, pieces: &Pieces) -> Result<Declared> {
     let (declared, warnings) = declared(run, pieces)?;
     let assigned = assigned(run, pieces)?;
     let own = variables.0.iter().map(|(name, variable)| (name, variable.place));
@@ -42,9 +41,7 @@ pub fn files(run: &Run, variables: &Variables, pieces: &Pieces, switches: Switch
             problem.place = place;
             refused.push(problem.help("rename the variable"));
         }
-        let secret = switches.sensitive && variables.0.get(name).is_some_and(|variable| variable.secret);
-        let settings = secret.then(|| ("sensitive".to_owned(), Value::Bool(true)));
-        missing.insert(name.clone(), settings.into_iter().collect());
+        missing.insert(name.clone(), Value::Map(indexmap::IndexMap::new()));
     }
     let universe: Value = [("variable".to_owned(), Value::Map(missing))].into_iter().collect();
     let text = |text: String, mode: u32| Piece::Text { text, mode, source: None };

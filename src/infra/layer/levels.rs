@@ -1,11 +1,9 @@
 //! The levels of variables, from the weakest to the strongest.
 
 use super::sources::Kind;
-use super::switches::MARKERS;
 use super::variables::Variables;
 use super::{Layer, Run};
 use crate::base::{FileId, Problems, Result};
-use crate::infra::Value;
 use crate::infra::hcl::{self, Attribute};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -52,10 +50,10 @@ pub fn plain(run: &Run, layer: &Layer) -> Result<Variables> {
 /// # Errors
 /// Every file that cannot be read.
 pub fn merged(run: &Run, layer: &Layer, templates: impl Fn(Origin) -> Vec<FileId>) -> Result<Variables> {
-    let mut files: Vec<Arc<Vec<Attribute>>> = Vec::new();
+    let mut variables = Variables::default();
     let mut problems = Problems::new();
     let mut meet = |found: Result<Arc<Vec<Attribute>>>| match found {
-        Ok(attributes) => files.push(attributes),
+        Ok(attributes) => variables.meet(&attributes),
         Err(more) => problems.extend(more),
     };
     let environment = layer.environment(&run.options).join("env.tfvars");
@@ -77,15 +75,7 @@ pub fn merged(run: &Run, layer: &Layer, templates: impl Fn(Origin) -> Vec<FileId
             meet(hcl::variables(file).map(Arc::new).map_err(rendered));
         }
     }
-    if !problems.is_empty() {
-        return Err(problems);
-    }
-    // The last word on how files meet is heard before they do.
-    let switch = files.iter().rev().find_map(|file| file.iter().find(|attribute| attribute.name == MARKERS));
-    let markers = switch.is_some_and(|attribute| attribute.value == Value::Bool(true));
-    let mut variables = Variables::default();
-    files.iter().for_each(|file| variables.meet(file, markers));
-    Ok(variables)
+    if problems.is_empty() { Ok(variables) } else { Err(problems) }
 }
 
 /// What is wrong in the result of a template stands at a line of the result.

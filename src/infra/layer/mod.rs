@@ -7,7 +7,6 @@ mod declare;
 mod host;
 mod hosts;
 mod levels;
-mod markers;
 mod options;
 mod output;
 mod parallel;
@@ -18,7 +17,6 @@ mod run;
 mod secrets;
 mod site;
 mod sources;
-mod switches;
 mod unread;
 mod variables;
 

@@ -4,7 +4,6 @@ use super::host::{Asked, Asking};
 use super::levels::{self, Origin};
 use super::pieces::{self, Piece, Pieces};
 use super::remote::Chain;
-use super::switches::Switches;
 use super::variables::Variables;
 use super::{Layer, Run, declare, each, output, unread};
 use crate::base::{FileId, Problem, Problems, Result};
@@ -58,15 +57,13 @@ pub fn build(run: &Arc<Run>, layer: &Layer) -> Result<Built> {
 pub(super) fn build_for(run: &Arc<Run>, layer: &Layer, chain: &Chain, asking: &Arc<Asking>) -> Result<Built> {
     let (environments, opened) = run.environments()?;
     let mut pieces = pieces::collect(run, layer)?;
-    let plain = levels::plain(run, layer)?;
-    let switches = Switches::read(&plain)?;
-    let predefined = predefined(layer, &environments, switches);
+    let predefined = predefined(layer, &environments);
     let asked = Asked { run: Arc::clone(run), layer: layer.clone(), chain: chain.clone(), asking: Arc::clone(asking) };
     let templates = Templates { jinja: Jinja::new(Arc::new(asked)), asking };
-    let private = first_pass(run, plain, &templates, &predefined, &mut pieces)? || opened;
+    let private = first_pass(run, layer, &templates, &predefined, &mut pieces)? || opened;
     let (variables, more) = all(run, layer, &predefined, &pieces)?;
     second_pass(&templates, &variables, private || more, &mut pieces)?;
-    let declared = declare::files(run, &variables, &pieces, switches)?;
+    let declared = declare::files(run, &variables, &pieces)?;
     pieces.extend(declared.files);
     Ok(Built { pieces, warnings: declared.warnings, refused: declared.refused })
 }
@@ -77,14 +74,15 @@ struct Templates<'a> {
     asking: &'a Asking,
 }
 
-/// Renders `*.tfvars.jinja` with `variables`, those of the plain files of all levels; tells whether one of their values was a secret.
+/// Renders `*.tfvars.jinja` with the plain files of all levels; tells whether one of their values was a secret.
 fn first_pass(
     run: &Run,
-    mut variables: Variables,
+    layer: &Layer,
     templates: &Templates,
     predefined: &[(&str, Value)],
     pieces: &mut Pieces,
 ) -> Result<bool> {
+    let mut variables = levels::plain(run, layer)?;
     let opened = run.secrets.open(&mut variables, false)?;
     let takes = |name: &str| name.ends_with(".tfvars.jinja") && !name.starts_with('.');
     // Without templates there is nothing to be made ready for them.
@@ -163,16 +161,12 @@ fn predefine(variables: &mut Variables, predefined: &[(&str, Value)]) {
 }
 
 /// The variables that every layer has.
-fn predefined(layer: &Layer, environments: &Value, switches: Switches) -> Vec<(&'static str, Value)> {
+fn predefined(layer: &Layer, environments: &Value) -> Vec<(&'static str, Value)> {
     let (stack, name) = (layer.stack_name(), layer.layer_name());
     let optional = |part: &Option<String>| Value::from(part.clone().unwrap_or_default());
-    let path = match switches.real_path {
-        true => layer.label(),
-        // The words of the original, whatever the folders are called: keys of states are built from it.
-        false => format!("stacks/{stack}/layer/{name}"),
-    };
     vec![
-        ("stacks_path", Value::from(path)),
+        // The words of the original, whatever the folders are called: keys of states are built from it.
+        ("stacks_path", Value::from(format!("stacks/{stack}/layer/{name}"))),
         ("stacks_root", Value::from(layer.way_up())),
         ("stacks_stack", Value::from(stack)),
         ("stacks_layer", Value::from(name)),

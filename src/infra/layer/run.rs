@@ -80,7 +80,7 @@ impl Run {
             let read = || {
                 let mut variables = Variables::default();
                 if kind == Kind::File {
-                    variables.meet(&self.sources.variables(&path)?, false);
+                    variables.meet(&self.sources.variables(&path)?);
                 }
                 let opened = self.secrets.open(&mut variables, true)?;
                 Ok::<_, Problems>((variables.value(), opened))

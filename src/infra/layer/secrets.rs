@@ -54,10 +54,7 @@ impl Secrets {
         for (name, variable) in &mut variables.0 {
             let open = self.keys.open_all(&mut variable.value, tolerant || self.closed.is_some(), &self.mask, name);
             match open {
-                Ok(opened) => {
-                    variable.secret |= !opened.is_empty();
-                    any |= variable.secret;
-                }
+                Ok(opened) => any |= !opened.is_empty(),
                 Err(found) => problems.extend(found.into_iter().map(|mut problem| {
                     problem.place = problem.place.or(variable.place);
                     problem

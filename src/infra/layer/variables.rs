@@ -1,6 +1,5 @@
 //! Variables: levels met in order, every value with the place that set it last.
 
-use super::markers;
 use crate::base::Place;
 use crate::infra::Value;
 use crate::infra::hcl::Attribute;
@@ -12,14 +11,6 @@ use indexmap::map::Entry;
 pub struct Variable {
     pub value: Value,
     pub place: Option<Place>,
-    /// An envelope of it was opened.
-    pub secret: bool,
-}
-
-impl Variable {
-    fn at(value: Value, place: Place) -> Variable {
-        Variable { value, place: Some(place), secret: false }
-    }
 }
 
 /// Variables by name, in the order of first appearance.
@@ -28,21 +19,12 @@ pub struct Variables(pub IndexMap<String, Variable>);
 
 impl Variables {
     /// Lets the next file meet what is there: maps merge, lists add up, anything else replaces. A name that ends in
-    /// `_override` replaces, whatever it holds. The place in the order is kept. `markers` says whether some strings mean
-    /// more than that; see [`markers`].
-    pub fn meet(&mut self, attributes: &[Attribute], markers: bool) {
+    /// `_override` replaces, whatever it holds. The place in the order is kept.
+    pub fn meet(&mut self, attributes: &[Attribute]) {
         for Attribute { name, value, place } in attributes {
-            if markers {
-                let known = self.0.get_mut(name).map(|variable| std::mem::take(&mut variable.value));
-                match markers::meet(known.filter(|_| !name.ends_with("_override")), value) {
-                    Some(value) => drop(self.0.insert(name.clone(), Variable::at(value, *place))),
-                    None => drop(self.0.shift_remove(name)),
-                }
-                continue;
-            }
             match self.0.entry(name.clone()) {
                 Entry::Vacant(entry) => {
-                    entry.insert(Variable::at(value.clone(), *place));
+                    entry.insert(Variable { value: value.clone(), place: Some(*place) });
                 }
                 Entry::Occupied(mut entry) => {
                     let known = entry.get_mut();
@@ -58,7 +40,7 @@ impl Variables {
 
     /// Sets a predefined variable, which replaces whatever is there.
     pub fn set(&mut self, name: &str, value: Value) {
-        self.0.insert(name.to_owned(), Variable { value, place: None, secret: false });
+        self.0.insert(name.to_owned(), Variable { value, place: None });
     }
 
     /// The values as one map.
@@ -103,24 +85,18 @@ mod tests {
     fn maps_merge_lists_add_up_and_an_override_replaces_in_its_place() {
         let list = |items: &[i64]| Value::List(items.iter().map(|n| Value::from(*n)).collect());
         let mut variables = Variables::default();
-        variables.meet(
-            &attributes(&[
-                ("tags", map(&[("a", 1.into()), ("in_override", list(&[1]))])),
-                ("ports", list(&[1])),
-                ("ports_override", list(&[1])),
-                ("town", "harbor".into()),
-            ]),
-            false,
-        );
-        variables.meet(
-            &attributes(&[
-                ("town", Value::Null),
-                ("ports_override", list(&[2])),
-                ("ports", list(&[1, 2])),
-                ("tags", map(&[("b", 2.into()), ("a", "x".into()), ("in_override", list(&[2]))])),
-            ]),
-            false,
-        );
+        variables.meet(&attributes(&[
+            ("tags", map(&[("a", 1.into()), ("in_override", list(&[1]))])),
+            ("ports", list(&[1])),
+            ("ports_override", list(&[1])),
+            ("town", "harbor".into()),
+        ]));
+        variables.meet(&attributes(&[
+            ("town", Value::Null),
+            ("ports_override", list(&[2])),
+            ("ports", list(&[1, 2])),
+            ("tags", map(&[("b", 2.into()), ("a", "x".into()), ("in_override", list(&[2]))])),
+        ]));
         let want = map(&[
             ("tags", map(&[("a", "x".into()), ("in_override", list(&[1, 2])), ("b", 2.into())])),
             ("ports", list(&[1, 1, 2])),
