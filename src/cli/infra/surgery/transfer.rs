@@ -2,6 +2,7 @@
 
 use super::report::{Report, Told, command, doubts};
 use super::{Bench, Change, addresses, one, rename};
+use crate::base::problem::Kind;
 use crate::base::{Problem, Problems, Result};
 use crate::cli::infra::options;
 use crate::cli::{Context, Outcome};
@@ -92,7 +93,11 @@ pub fn run(args: Args, context: &Context) -> Outcome {
         told.serial = Some(serial);
     }
     report.undo = done.id;
-    let problems = if no_plan { Problems::new() } else { plans(&sites, &pairs, &mut report) };
+    let problems = match (no_plan, done.interrupted) {
+        (true, _) => Problems::new(),
+        (_, true) => Problem::new("interrupted, no plan was made").kind(Kind::Interrupted).into(),
+        _ => plans(&sites, &pairs, &mut report),
+    };
     report.show(context)?;
     Ok(doubts(&problems, &bench.mask))
 }
@@ -156,7 +161,11 @@ fn plans(sites: &[Site; 2], pairs: &[(Address, Address)], report: &mut Report) -
         let forecast = match site.forecast() {
             Ok(forecast) => forecast,
             Err(problem) => {
+                let stop = problem.kind == Kind::Interrupted;
                 problems.push(problem.note("the states were changed all the same; what a plan says is not known"));
+                if stop {
+                    break;
+                }
                 continue;
             }
         };
