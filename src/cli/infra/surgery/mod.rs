@@ -9,7 +9,7 @@ mod report;
 mod transfer;
 mod undo;
 
-use super::{keys, options, select};
+use super::{begin, options, select};
 use crate::base::{Mask, Problem, Problems, Result};
 use crate::cli::{Context, Outcome, start};
 use crate::infra::layer::{Layer, Options, Run};
@@ -109,9 +109,9 @@ impl Tree {
     }
 
     fn new(root: PathBuf, options: Options, context: &Context) -> Result<Tree> {
-        let options = options::of_tree(options, &root)?;
-        let (mask, tool) = (Mask::new(), Tool::new(&options.terraform));
-        let run = Arc::new(Run::new(&root, options, keys::private(context, None)?, mask.clone()));
+        let mask = Mask::new();
+        let run = Arc::new(begin::run(context, &root, options, &mask)?);
+        let tool = Tool::new(&run.options.terraform);
         Ok(Tree { root, run, tool, mask, by: start::purpose() })
     }
 
