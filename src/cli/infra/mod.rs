@@ -12,7 +12,7 @@ pub(super) mod options;
 mod preinit;
 mod rekey;
 mod render;
-mod select;
+pub(super) mod select;
 mod surgery;
 pub mod terraform;
 
