@@ -19,6 +19,7 @@ mod impact;
 mod infra;
 mod init;
 mod keys;
+mod later;
 mod layers;
 mod load;
 mod man;
