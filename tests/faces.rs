@@ -9,6 +9,8 @@
 mod documented;
 #[path = "faces/exits.rs"]
 mod exits;
+#[path = "store/filled.rs"]
+mod filled;
 #[path = "cli/room.rs"]
 #[allow(dead_code, reason = "others need the rest")]
 mod room;

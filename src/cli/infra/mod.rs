@@ -1,17 +1,22 @@
 //! `suil infra`, and what it has below it.
 
+mod audit;
 mod decrypt;
 mod diff;
 mod encrypt;
 mod genkey;
 pub(super) mod keys;
+mod locks;
 pub(super) mod options;
 mod preinit;
 mod rekey;
 mod render;
+pub(super) mod root;
+mod runs;
 mod select;
 mod surgery;
 pub mod terraform;
+mod unlock;
 
 use super::{Context, Outcome};
 
@@ -34,6 +39,10 @@ enum Command {
     Decrypt(decrypt::Args),
     Genkey(genkey::Args),
     Rekey(rekey::Args),
+    Runs(runs::Args),
+    Locks(locks::Args),
+    Unlock(unlock::Args),
+    Audit(audit::Args),
     Surgery(surgery::Args),
 }
 
@@ -47,6 +56,10 @@ pub fn run(args: Args, context: &Context) -> Outcome {
         Command::Decrypt(args) => decrypt::run(args, context),
         Command::Genkey(args) => genkey::run(args, context),
         Command::Rekey(args) => rekey::run(args, context),
+        Command::Runs(args) => runs::run(args, context),
+        Command::Locks(args) => locks::run(args, context),
+        Command::Unlock(args) => unlock::run(args, context),
+        Command::Audit(args) => audit::run(args, context),
         Command::Surgery(args) => surgery::run(args, context),
     }
 }
