@@ -247,3 +247,18 @@ help: see that the server runs and that SUIL_STORE names it
     let room = room.set("SUIL_STORE", &crate::server::server().url(&crate::server::server().database()));
     says(&room.run(&["infra", "runs"]), &[], 0, "no runs\n");
 }
+
+#[test]
+fn runs_and_locked_stacks_are_completed() {
+    let (room, ids) = filled();
+    let ask = |words: &[&str]| {
+        let index = (words.len() - 1).to_string();
+        let shell = [("SUIL_COMPLETE", "bash"), ("_CLAP_COMPLETE_INDEX", &*index), ("_CLAP_IFS", "\n")];
+        let left = room.run_in("", &shell, &[&["--"], words].concat());
+        left.stdout.lines().filter(|word| !word.starts_with('-')).map(str::to_owned).collect::<Vec<_>>()
+    };
+    let mut found = ask(&["suil", "infra", "runs", "show", "0"]);
+    found.reverse();
+    assert_eq!(found, ids);
+    assert_eq!(ask(&["suil", "infra", "unlock", "stacks/prod/w"]), ["stacks/prod/web:blue", "stacks/prod/web:green"]);
+}
