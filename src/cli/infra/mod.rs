@@ -1,12 +1,15 @@
 //! `suil infra`, and what it has below it.
 
 mod audit;
+pub(super) mod begin;
 mod decrypt;
 mod diff;
 mod encrypt;
 mod genkey;
+mod hosts;
 pub(super) mod keys;
 mod locks;
+mod lint;
 pub(super) mod options;
 mod preinit;
 mod rekey;
@@ -35,6 +38,7 @@ enum Command {
     Preinit(preinit::Args),
     Terraform(terraform::Args),
     Diff(diff::Args),
+    Lint(lint::Args),
     Encrypt(encrypt::Args),
     Decrypt(decrypt::Args),
     Genkey(genkey::Args),
@@ -52,6 +56,7 @@ pub fn run(args: Args, context: &Context) -> Outcome {
         Command::Preinit(args) => preinit::run(args, context),
         Command::Terraform(args) => terraform::run(args, context),
         Command::Diff(args) => diff::run(args, context),
+        Command::Lint(args) => lint::run(args, context),
         Command::Encrypt(args) => encrypt::run(args, context),
         Command::Decrypt(args) => decrypt::run(args, context),
         Command::Genkey(args) => genkey::run(args, context),
