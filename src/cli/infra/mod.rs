@@ -1,5 +1,6 @@
 //! `suil infra`, and what it has below it.
 
+mod audit;
 pub(super) mod begin;
 mod affected;
 mod decrypt;
@@ -9,6 +10,7 @@ mod genkey;
 mod hosts;
 pub mod graph;
 pub(super) mod keys;
+mod locks;
 mod lint;
 pub(super) mod options;
 mod preinit;
@@ -20,6 +22,12 @@ pub mod terraform;
 pub(super) mod tree;
 mod validate;
 mod why;
+pub(super) mod root;
+mod runs;
+mod select;
+mod surgery;
+pub mod terraform;
+mod unlock;
 
 use super::{Context, Outcome};
 
@@ -43,6 +51,10 @@ enum Command {
     Decrypt(decrypt::Args),
     Genkey(genkey::Args),
     Rekey(rekey::Args),
+    Runs(runs::Args),
+    Locks(locks::Args),
+    Unlock(unlock::Args),
+    Audit(audit::Args),
     Surgery(surgery::Args),
     Graph(graph::Args),
     Affected(affected::Args),
@@ -61,6 +73,10 @@ pub fn run(args: Args, context: &Context) -> Outcome {
         Command::Decrypt(args) => decrypt::run(args, context),
         Command::Genkey(args) => genkey::run(args, context),
         Command::Rekey(args) => rekey::run(args, context),
+        Command::Runs(args) => runs::run(args, context),
+        Command::Locks(args) => locks::run(args, context),
+        Command::Unlock(args) => unlock::run(args, context),
+        Command::Audit(args) => audit::run(args, context),
         Command::Surgery(args) => surgery::run(args, context),
         Command::Graph(args) => graph::run(args, context),
         Command::Affected(args) => affected::run(args, context),
