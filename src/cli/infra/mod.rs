@@ -9,6 +9,7 @@ pub(super) mod options;
 mod preinit;
 mod rekey;
 mod render;
+pub(super) mod root;
 mod select;
 mod surgery;
 pub mod terraform;
