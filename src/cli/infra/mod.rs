@@ -24,6 +24,7 @@ mod validate;
 mod why;
 pub(super) mod root;
 mod runs;
+pub(super) mod root;
 mod select;
 mod surgery;
 pub mod terraform;
