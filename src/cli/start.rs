@@ -405,7 +405,7 @@ fn setup(loaded: Loaded, screen: &Arc<ui::watch::Screen>, halt: terraform::Stop)
 
 /// Each Ctrl-C, and each SIGTERM, asks for a stop: the first finishes what is in flight, the second leaves it. SIGHUP
 /// stays what it was: under nohup it must do nothing.
-async fn listen(stop: Stop) {
+pub(super) async fn listen(stop: Stop) {
     use tokio::signal::unix::{SignalKind, signal};
     let asked = async |kind| {
         let Ok(mut signals) = signal(kind) else { return };

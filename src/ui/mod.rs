@@ -5,6 +5,7 @@
 
 pub mod ask;
 pub mod brief;
+pub mod graph;
 pub mod hosts;
 pub mod impact;
 pub mod layers;
@@ -22,6 +23,7 @@ pub mod progress;
 pub mod replies;
 pub mod report;
 pub mod runs;
+pub mod store;
 pub mod table;
 pub mod text;
 pub mod watch;
