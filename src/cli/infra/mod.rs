@@ -1,35 +1,30 @@
 //! `suil infra`, and what it has below it.
 
+mod affected;
 mod audit;
 pub(super) mod begin;
-mod affected;
 mod decrypt;
 mod diff;
 mod encrypt;
 mod genkey;
-pub(super) mod hosts;
-mod hosts;
 pub mod graph;
+pub(super) mod hosts;
 pub(super) mod keys;
-mod locks;
 mod lint;
+mod locks;
 pub(super) mod options;
 mod preinit;
 mod rekey;
 mod render;
+pub(super) mod root;
+mod runs;
 pub(super) mod select;
 mod surgery;
 pub mod terraform;
 pub(super) mod tree;
+mod unlock;
 mod validate;
 mod why;
-pub(super) mod root;
-mod runs;
-pub(super) mod root;
-mod select;
-mod surgery;
-pub mod terraform;
-mod unlock;
 
 use super::{Context, Outcome};
 
