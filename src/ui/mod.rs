@@ -13,6 +13,7 @@ pub mod locks;
 pub mod names;
 pub mod origin;
 pub mod output;
+pub mod page;
 pub mod paint;
 pub mod pick;
 pub mod plan;

@@ -65,6 +65,15 @@ fn a_layer_that_does_not_render_runs_nothing() {
 }
 
 #[test]
+fn preinit_renders_and_says_nothing() {
+    let mut room = room();
+    room.stand_in("bin/stand-in", "echo ran");
+    let ran = room.suil(LAYER, &["preinit"]).well();
+    assert_eq!((ran.stdout.as_str(), ran.stderr.as_str()), ("", ""));
+    assert_eq!(room.read(&format!("{LAYER}/stacks.out/base_main.tf")), "# harbor");
+}
+
+#[test]
 fn a_program_that_is_not_there_is_named_with_what_helps() {
     let mut room = room();
     room.set("STACKS_TERRAFORM_PATH", "terrafrom");

@@ -1,6 +1,6 @@
 //! `suil infra`, and what it has below it.
 
-mod begin;
+pub(super) mod begin;
 mod decrypt;
 mod diff;
 mod encrypt;

@@ -52,13 +52,6 @@ impl Init {
     }
 }
 
-impl Args {
-    /// The layer here, without `init`.
-    pub fn here() -> Args {
-        Args { layers: Vec::new(), all: false, init: Init::Never, allow_outside: false }
-    }
-}
-
 pub fn run(args: Args, context: &Context) -> Outcome {
     let options = options::read(args.allow_outside)?;
     let here = options::here()?;

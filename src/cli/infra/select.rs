@@ -56,7 +56,7 @@ pub fn root_of(words: &[String], all: bool, here: &Path, options: &Options) -> R
 ///
 /// # Errors
 /// There is none.
-fn tree(words: &[String], here: &Path, options: &Options) -> Result<PathBuf, Problem> {
+pub fn tree(words: &[String], here: &Path, options: &Options) -> Result<PathBuf, Problem> {
     root(words, here, options).ok_or_else(|| {
         let (environments, stacks) = (options.environments.display(), options.stacks.display());
         let what =

@@ -9,7 +9,7 @@ use super::eval::{Computed, Evaluator};
 use super::lexer::{Kind, Span, tokens};
 use super::parser;
 use super::source::Source;
-use super::tree::{Expression, Node, Part};
+use super::tree::{Body, Expression, Node, Part};
 use crate::base::{FileId, Place};
 
 /// A stretch of a file that the original read otherwise.
@@ -42,6 +42,11 @@ pub enum Cause {
 }
 
 impl Cause {
+    /// True where the original could not read the file at all, so that it made no other value of it.
+    pub(super) fn refused(self) -> bool {
+        matches!(self, Cause::ByteOrderMark | Cause::Name | Cause::Comment)
+    }
+
     /// What the original did, in a few words.
     pub fn text(self) -> &'static str {
         match self {
@@ -66,11 +71,16 @@ impl Cause {
 pub fn original(file: FileId) -> Vec<Difference> {
     let source = Source::new(file);
     let (body, _) = parser::parse(&source);
-    let mut reader = Reader { source: &source, evaluator: Evaluator::new(&source), variable: None, found: vec![] };
+    differences(&source, &body).into_iter().map(|(_, difference)| difference).collect()
+}
+
+/// The same of a file that is parsed already, with the stretches.
+pub(super) fn differences(source: &Source, body: &Body) -> Vec<(Span, Difference)> {
+    let mut reader = Reader { source, evaluator: Evaluator::new(source), variable: None, found: vec![] };
     if source.text.starts_with('\u{feff}') {
         reader.add(Cause::ByteOrderMark, Span::default(), None);
     }
-    let comments = comments(&source);
+    let comments = comments(source);
     for setting in &body.attributes {
         reader.variable = Some(source.slice(setting.name).to_owned());
         reader.name(setting.name);
@@ -107,20 +117,21 @@ struct Reader<'a> {
     source: &'a Source,
     evaluator: Evaluator<'a>,
     variable: Option<String>,
-    found: Vec<Difference>,
+    found: Vec<(Span, Difference)>,
 }
 
 impl Reader<'_> {
     fn add(&mut self, cause: Cause, span: Span, original: Option<Value>) {
         let place = self.source.place(span);
-        self.found.push(Difference { variable: self.variable.clone(), cause, place, value: None, original });
+        let variable = self.variable.clone();
+        self.found.push((span, Difference { variable, cause, place, value: None, original }));
     }
 
     /// The same for a stretch that is a value.
     fn add_value(&mut self, cause: Cause, expression: &Expression, original: Option<Value>) {
         let value = self.evaluator.value(expression).map(Computed::into_value);
         let (variable, place) = (self.variable.clone(), self.source.place(expression.span));
-        self.found.push(Difference { variable, cause, place, value, original });
+        self.found.push((expression.span, Difference { variable, cause, place, value, original }));
     }
 
     fn name(&mut self, span: Span) {

@@ -24,11 +24,11 @@ pub struct Declared {
     pub refused: Problems,
 }
 
-/// Makes both files.
+/// Makes both files. With `sensitive`, a variable that holds a secret is declared as one.
 ///
 /// # Errors
 /// A file of variables from base is neither HCL nor JSON.
-pub fn files(run: &Run, variables: &Variables, pieces: &Pieces) -> Result<Declared> {
+pub fn files(run: &Run, variables: &Variables, pieces: &Pieces, sensitive: bool) -> Result<Declared> {
     let (declared, warnings) = declared(run, pieces)?;
     let assigned = assigned(run, pieces)?;
     let own = variables.0.iter().map(|(name, variable)| (name, variable.place));
@@ -41,7 +41,9 @@ pub fn files(run: &Run, variables: &Variables, pieces: &Pieces) -> Result<Declar
             problem.place = place;
             refused.push(problem.help("rename the variable"));
         }
-        missing.insert(name.clone(), Value::Map(indexmap::IndexMap::new()));
+        let secret = sensitive && variables.0.get(name).is_some_and(|variable| variable.secret);
+        let marks = secret.then(|| ("sensitive".to_owned(), Value::Bool(true)));
+        missing.insert(name.clone(), Value::Map(marks.into_iter().collect()));
     }
     let universe: Value = [("variable".to_owned(), Value::Map(missing))].into_iter().collect();
     let text = |text: String, mode: u32| Piece::Text { text, mode, source: None };

@@ -50,7 +50,8 @@ pub fn plain(run: &Run, layer: &Layer) -> Result<Variables> {
 /// # Errors
 /// Every file that cannot be read.
 pub fn merged(run: &Run, layer: &Layer, templates: impl Fn(Origin) -> Vec<FileId>) -> Result<Variables> {
-    let mut variables = Variables::default();
+    let settings = run.sources.settings()?;
+    let mut variables = Variables::new(settings.markers);
     let mut problems = Problems::new();
     let mut meet = |found: Result<Arc<Vec<Attribute>>>| match found {
         Ok(attributes) => variables.meet(&attributes),
@@ -62,7 +63,7 @@ pub fn merged(run: &Run, layer: &Layer, templates: impl Fn(Origin) -> Vec<FileId
             Err(more) => meet(Err(more)),
         }
         for file in origin.map(&templates).unwrap_or_default() {
-            meet(hcl::variables(file).map(Arc::new).map_err(rendered));
+            meet(hcl::variables_as(file, settings.reading).map(Arc::new).map_err(rendered));
         }
     }
     if problems.is_empty() { Ok(variables) } else { Err(problems) }

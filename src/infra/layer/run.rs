@@ -76,7 +76,7 @@ impl Run {
     }
 
     /// The value of `stacks_environments`: what `env.tfvars` of every environment says, sorted by name; and whether an
-    /// envelope of it was opened. One that no key opens stays closed.
+    /// envelope of it was opened. One that no key opens stays closed, and all do where the tree wants that.
     ///
     /// # Errors
     /// A file cannot be read, or an envelope is malformed.
@@ -85,17 +85,18 @@ impl Run {
     }
 
     fn read_environments(&self) -> Result<(Arc<Value>, bool)> {
+        let settings = self.sources.settings()?;
         let folder = self.root.join(&self.options.environments);
         let (mut found, mut opened, mut problems) = (indexmap::IndexMap::new(), false, Problems::new());
         for item in self.sources.folder(&folder)?.iter().filter(|item| item.kind == Kind::Folder) {
             let path = folder.join(&item.name).join("env.tfvars");
             let Some(kind) = self.sources.kind(&path) else { continue };
             let read = || {
-                let mut variables = Variables::default();
+                let mut variables = Variables::new(settings.markers);
                 if kind == Kind::File {
                     variables.meet(&self.sources.variables(&path)?);
                 }
-                let opened = self.secrets.open(&mut variables, true)?;
+                let opened = !settings.closed && self.secrets.open(&mut variables, true)?;
                 Ok::<_, Problems>((variables.value(), opened))
             };
             match read() {
