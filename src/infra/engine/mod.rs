@@ -4,10 +4,19 @@
 //! never applies a plan that is not the one that was made.
 
 pub mod artifact;
-pub mod redact;
+mod content;
+mod init;
+mod redact;
 pub mod schedule;
-pub mod summary;
+mod session;
+mod site;
+mod summary;
+mod unit;
 
-pub use artifact::Artifact;
-pub use redact::Redactor;
+pub use artifact::{Artifact, Card};
+pub use content::content;
+pub use redact::{Redactor, is_secret_name};
+pub use session::{Failure, Planned, Session};
+pub use site::Site;
 pub use summary::Summary;
+pub use unit::{Purpose, Unit};

@@ -2,6 +2,7 @@
 
 use super::parser;
 use super::source::Source;
+use super::tree::{Block, Node};
 use crate::base::FileId;
 use regex::Regex;
 use std::collections::BTreeSet;
@@ -13,6 +14,8 @@ pub struct Setup {
     /// The texts of the blocks `terraform`, `module` and `provider`; where neither they nor `providers` changed, an
     /// `init` would do nothing new.
     pub texts: Vec<String>,
+    /// A module comes from elsewhere.
+    pub far: bool,
     /// The first words of the types of resources and data.
     pub providers: BTreeSet<String>,
     /// The names of the blocks `data "terraform_remote_state"`.
@@ -37,7 +40,10 @@ pub fn setup(file: FileId) -> Setup {
     }
     for block in &body.blocks {
         match source.slice(block.keyword) {
-            "terraform" | "module" | "provider" => setup.texts.push(source.slice(block.span).to_owned()),
+            keyword @ ("terraform" | "module" | "provider") => {
+                setup.far |= keyword == "module" && !is_near(&source, block);
+                setup.texts.push(source.slice(block.span).to_owned());
+            }
             "resource" | "data" | "ephemeral" => {
                 let mut labels = block.labels.iter().map(|(label, _)| label.as_str());
                 let Some(kind) = labels.next() else { continue };
@@ -52,10 +58,17 @@ pub fn setup(file: FileId) -> Setup {
     setup
 }
 
+/// True for a module in a folder of the tree.
+fn is_near(source: &Source, block: &Block) -> bool {
+    let of = block.body.attributes.iter().find(|setting| source.slice(setting.name) == "source");
+    of.is_some_and(|setting| matches!(&setting.expression.node, Node::Text(text) if text.starts_with('.')))
+}
+
 /// The same of a file of code in JSON, which counts as a whole.
 pub fn setup_json(file: FileId) -> Setup {
     let text = file.text();
     let mut setup = Setup { reads: reads(&text), texts: vec![text.to_string()], ..Setup::default() };
+    setup.far = text.contains("\"module\"");
     let root: serde_json::Value = serde_json::from_str(&text).unwrap_or_default();
     for keyword in ["resource", "data", "ephemeral"] {
         for (kind, names) in bodies(&root).filter_map(|body| body.get(keyword)).flat_map(bodies).flatten() {
@@ -103,7 +116,7 @@ locals { a = 1 }
 "#;
         let found = setup(FileId::new("main.tf", text));
         let set = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect::<BTreeSet<String>>();
-        assert_eq!(found.texts.len(), 2);
+        assert_eq!((found.texts.len(), found.far), (2, false));
         assert_eq!((found.providers, found.states), (set(&["aws", "terraform"]), set(&["dns", "vpc"])));
         let reads: Vec<String> = found.reads.iter().map(|(state, output)| format!("{state}.{output}")).collect();
         assert_eq!(reads, ["dns.*", "vpc.subnet", "vpc.two words"]);
