@@ -2,7 +2,7 @@
 
 use super::{Site, Unit};
 use crate::base::{FileId, Problem, digest, file};
-use crate::infra::hcl;
+use crate::infra::hcl::{self, RemoteState};
 use rustix::fs::{FlockOperation, flock};
 use std::collections::BTreeSet;
 use std::fs::{self, File, OpenOptions};
@@ -18,7 +18,7 @@ pub struct Needs {
     /// Providers that are fetched, by the first words of types; not those that Terraform has built in.
     providers: BTreeSet<String>,
     /// The remote states that the code reads, and the outputs of each.
-    pub states: BTreeSet<String>,
+    pub states: Vec<(PathBuf, RemoteState)>,
     pub reads: BTreeSet<(String, String)>,
 }
 
@@ -32,7 +32,7 @@ impl Needs {
             digest: String::new(),
             far: false,
             providers: BTreeSet::new(),
-            states: BTreeSet::new(),
+            states: Vec::new(),
             reads: BTreeSet::new(),
         };
         let mut lines: Vec<String> = unit.backend().to_vec();
@@ -52,7 +52,7 @@ impl Needs {
                 needs.providers.extend(setup.providers);
                 needs.far |= setup.far;
                 if own {
-                    needs.states.extend(setup.states);
+                    needs.states.extend(setup.states.into_iter().map(|state| (path.clone(), state)));
                     needs.reads.extend(setup.reads);
                 }
             }

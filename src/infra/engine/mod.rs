@@ -5,18 +5,28 @@
 
 pub mod artifact;
 mod content;
+mod hook;
 mod init;
+mod mirror;
+mod plan;
+mod provisional;
 mod redact;
 pub mod schedule;
 mod session;
+mod set;
 mod site;
+mod stand;
 mod summary;
 mod unit;
+mod work;
 
 pub use artifact::{Artifact, Card};
 pub use content::content;
 pub use redact::{Redactor, is_secret_name};
 pub use session::{Failure, Planned, Session};
+pub use set::{Chosen, Set, unknown};
 pub use site::Site;
+pub use stand::{Follow, Stand};
 pub use summary::Summary;
 pub use unit::{Purpose, Unit};
+pub use work::{Begin, Work};
