@@ -3,14 +3,17 @@
 //! Enters: stacks, their order, a store. Leaves: plan files, states of runs and stacks, problems. Never prints, and
 //! never applies a plan that is not the one that was made.
 
+mod apply;
 pub mod artifact;
 mod content;
+mod gate;
 mod hook;
 mod init;
 mod mirror;
 mod plan;
 mod provisional;
 mod redact;
+mod resume;
 pub mod schedule;
 mod session;
 mod set;
@@ -22,7 +25,9 @@ mod work;
 
 pub use artifact::{Artifact, Card};
 pub use content::content;
+pub use gate::{Bases, Basis};
 pub use redact::{Redactor, is_secret_name};
+pub use resume::adopt;
 pub use session::{Failure, Planned, Session};
 pub use set::{Chosen, Set, unknown};
 pub use site::Site;

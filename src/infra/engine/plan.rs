@@ -24,14 +24,20 @@ impl Work<'_> {
     /// The store cannot be written, or the run was superseded meanwhile: refused.
     pub fn plan(&mut self) -> Result<(), Problem> {
         self.advance(RunState::Planning)?;
-        self.each(&BTreeSet::new(), |at| self.plan_one(at));
+        let planned = |at: &usize| matches!(self.stand(*at).state(), StackState::Planned | StackState::Noop);
+        let done: BTreeSet<usize> = (0..self.set.len()).filter(planned).collect();
+        self.each(&done, |at| self.plan_one(at));
         let well = self.stands().iter().all(|stand| matches!(stand.state(), StackState::Planned | StackState::Noop));
         let last = self.run.mode == Mode::Plan;
         match (well, last) {
-            (true, _) => self.advance(RunState::Planned),
-            (false, true) => self.advance(RunState::Failed),
-            (false, false) => Ok(()),
+            (true, _) => self.advance(RunState::Planned)?,
+            (false, true) => self.advance(RunState::Failed)?,
+            (false, false) => {}
         }
+        if last {
+            self.sweep();
+        }
+        Ok(())
     }
 
     fn plan_one(&self, at: usize) -> Verdict {
@@ -87,21 +93,26 @@ impl Work<'_> {
     pub(super) fn make(&self, at: usize) -> Result<Made, Failure> {
         let artifact = self.artifact(at);
         artifact.prepare()?;
+        let made = self.try_make(at, &artifact);
+        if made.as_ref().is_err_and(|failure| !failure.interrupted) {
+            // What was planned before is not what would be planned now.
+            artifact.remove()?;
+        }
+        made
+    }
+
+    fn try_make(&self, at: usize, artifact: &Artifact) -> Result<Made, Failure> {
         self.with_session(at, |session| {
             hook::run(session, &self.run.id, When::PrePlan, None)?;
             session.render()?;
-            let (planned, open, tree) = self.open_plan(at, session, &artifact)?;
+            let (planned, open, tree) = self.open_plan(at, session, artifact)?;
             let mut card = card(self, at, tree, self.run.mode == Mode::Destroy);
             card.unknown = open.values.into_iter().collect();
             card.summary = planned.summary.clone();
             let json = serde_json::to_vec(&planned.shown)
                 .map_err(|e| Problem::new(format!("cannot write down the plan of `{}`: {e}", session.unit.key())))?;
             artifact.settle(&mut card, &json)?;
-            if let Err(failure) = hook::run(session, &self.run.id, When::PostPlan, Some(&artifact)) {
-                // A plan that a hook refuses is no plan.
-                artifact.remove()?;
-                return Err(failure);
-            }
+            hook::run(session, &self.run.id, When::PostPlan, Some(artifact))?;
             Ok(Made { planned, card })
         })?
     }

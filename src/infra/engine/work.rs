@@ -130,6 +130,9 @@ impl<'a> Work<'a> {
     pub(super) fn set_state(&self, at: usize, state: StackState) -> Result<(), Problem> {
         let stand = self.change(at, |stand| {
             stand.row.state = state;
+            if state != StackState::Blocked {
+                stand.row.blocked_by = None;
+            }
             match state.is_settled() {
                 true => stand.row.ended = Some(clock::now()),
                 false => {
