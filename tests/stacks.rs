@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Output};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use tempfile::TempDir;
@@ -34,6 +34,7 @@ struct Case {
     #[serde(default)]
     setup: Vec<Step>,
     #[serde(default)]
+    #[allow(dead_code)]
     requires: Vec<String>,
     #[serde(default)]
     compare: BTreeMap<String, String>,
@@ -144,16 +145,6 @@ const READ_AS_TERRAFORM: &[(&str, &str, Check)] = &[
     }),
 ];
 
-/// Cases that wait for a part of suil that is not there.
-const WAITING: &[(&str, &str)] = &[
-    ("121-resource", "resource() reads a state"),
-    ("122-output-in-variables-template", "output() reads a state"),
-    ("123-error-output-absent", "output() reads a state"),
-    ("125-error-output-terraform-block-order", "output() reads a state"),
-    ("126-error-output-without-backend", "output() reads a state"),
-    ("127-error-output-cycle", "output() reads a state"),
-];
-
 /// What must hold of a deviation.
 type Check = fn(&Left) -> Result<(), String>;
 
@@ -197,10 +188,7 @@ fn render(folder: &Path) -> Result<Left, String> {
     for path in case.mkdirs.iter().chain([&case.layer]) {
         fs::create_dir_all(input.join(path)).map_err(|e| e.to_string())?;
     }
-    let fill = |text: &str| {
-        let keys = corpus().join("keys").display().to_string();
-        text.replace("{keys}", &keys).replace("{input}", &input.display().to_string())
-    };
+    let fill = |text: &str| filled(text, &input);
     for step in case.setup.iter().filter(|step| step.shell && step.layer.is_none()) {
         let script = step.command.iter().map(|line| fill(line)).collect::<Vec<_>>().join("\n");
         fs::create_dir_all(input.join("secrets")).map_err(|e| e.to_string())?;
@@ -209,20 +197,39 @@ fn render(folder: &Path) -> Result<Left, String> {
             return Err(format!("setup failed: {script}"));
         }
     }
+    for step in case.setup.iter().filter_map(|step| Some((step.layer.as_ref()?, &step.command))) {
+        let (layer, command) = step;
+        let said = suil(&room, &case, command.iter().map(|word| fill(word)), &input.join(layer))?;
+        if !said.status.success() {
+            return Err(format!("setup failed: {command:?}\n{}", String::from_utf8_lossy(&said.stderr)));
+        }
+    }
     let here = input.join(case.cwd.as_ref().unwrap_or(&case.layer));
     fs::create_dir_all(&here).map_err(|e| e.to_string())?;
-    let output = Command::new(env!("CARGO_BIN_EXE_suil"))
+    let output = suil(&room, &case, case.command.iter().cloned(), &here)?;
+    let stderr = String::from_utf8_lossy(&output.stderr).replace(&room.path().display().to_string(), "[ROOM]");
+    Ok(Left { folder: folder.to_owned(), room, status: output.status.code().unwrap_or(-1), stderr, case })
+}
+
+/// Runs `suil infra` in a folder, with the environment of a case.
+fn suil(room: &TempDir, case: &Case, words: impl Iterator<Item = String>, here: &Path) -> Result<Output, String> {
+    let fill = |text: &str| filled(text, &room.path().join("input"));
+    Command::new(env!("CARGO_BIN_EXE_suil"))
         .arg("infra")
-        .args(&case.command)
-        .current_dir(&here)
+        .args(words)
+        .current_dir(here)
         .env_clear()
         .env("PATH", std::env::var_os("PATH").unwrap_or_default())
         .env("HOME", room.path())
         .envs(case.env.iter().map(|(name, value)| (name, fill(value))))
         .output()
-        .map_err(|e| e.to_string())?;
-    let stderr = String::from_utf8_lossy(&output.stderr).replace(&room.path().display().to_string(), "[ROOM]");
-    Ok(Left { folder: folder.to_owned(), room, status: output.status.code().unwrap_or(-1), stderr, case })
+        .map_err(|e| e.to_string())
+}
+
+/// A text of a case with its names filled in.
+fn filled(text: &str, input: &Path) -> String {
+    let keys = corpus().join("keys").display().to_string();
+    text.replace("{keys}", &keys).replace("{input}", &input.display().to_string())
 }
 
 fn copy(from: &Path, to: &Path) {
@@ -418,9 +425,7 @@ fn every_case_of_the_corpus_renders_as_it_should() {
     let all = cases();
     assert!(all.len() >= 98, "only {} cases", all.len());
     let only = std::env::var("STACKS_CASE").unwrap_or_default();
-    let waits = |path: &Path| WAITING.iter().find(|(id, _)| path.ends_with(id));
-    let due: Vec<&PathBuf> =
-        all.iter().filter(|path| waits(path).is_none() && path.display().to_string().contains(&only)).collect();
+    let due: Vec<&PathBuf> = all.iter().filter(|path| path.display().to_string().contains(&only)).collect();
     let next = AtomicUsize::new(0);
     let wrong = Mutex::new(BTreeMap::new());
     std::thread::scope(|scope| {
@@ -438,9 +443,6 @@ fn every_case_of_the_corpus_renders_as_it_should() {
     for (id, why, _) in DEVIATIONS.iter().chain(READ_AS_TERRAFORM) {
         println!("otherwise: {id}: {why}");
     }
-    for (id, why) in WAITING {
-        println!("not yet: {id}: {why}");
-    }
     let wrong = wrong.into_inner().expect("the lock");
     let report: String = wrong.iter().map(|(id, words)| format!("== {id}\n{words}\n")).collect();
     assert!(wrong.is_empty(), "{} of {} cases are wrong\n{report}", wrong.len(), due.len());
@@ -450,12 +452,7 @@ fn every_case_of_the_corpus_renders_as_it_should() {
 fn the_lists_name_cases_of_the_corpus() {
     let names: BTreeSet<String> =
         cases().iter().map(|path| path.file_name().expect("a name").to_string_lossy().into_owned()).collect();
-    for id in WAITING.iter().map(|(id, _)| id).chain(DEVIATIONS.iter().chain(READ_AS_TERRAFORM).map(|(id, _, _)| id)) {
+    for (id, _, _) in DEVIATIONS.iter().chain(READ_AS_TERRAFORM) {
         assert!(names.contains(*id), "{id}");
-    }
-    for (id, _) in WAITING {
-        let text = fs::read_to_string(corpus().join("cases").join(id).join("case.yaml")).expect("a case");
-        let case: Case = serde_saphyr::from_str(&text).expect("a case");
-        assert!(case.requires.iter().any(|tool| tool == "terraform"), "{id} waits for no terraform");
     }
 }

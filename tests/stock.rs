@@ -27,7 +27,7 @@ fn every_stock_module_compiles_and_documents_each_field() {
         }
         names.push(name);
     }
-    assert_eq!(names, ["accounts", "base", "motd", "nginx", "packages", "ssh", "sysctl", "time"]);
+    assert_eq!(names, ["accounts", "base", "infra", "motd", "nginx", "packages", "ssh", "sysctl", "time"]);
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 

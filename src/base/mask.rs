@@ -47,8 +47,15 @@ impl Mask {
             use base64::Engine;
             let b64 = base64::engine::general_purpose::STANDARD.encode(form.as_bytes());
             forms.push(b64.trim_end_matches('=').to_owned());
-            let json = format!("{form:?}");
-            forms.push(json.trim_matches('"').to_owned());
+            let debug = format!("{form:?}");
+            forms.push(debug.strip_prefix('"').and_then(|text| text.strip_suffix('"')).unwrap_or(&debug).to_owned());
+            // JSON in ASCII, as for a page, and a string of Python.
+            for also in ["", "<>&'"] {
+                let mut json = String::new();
+                super::json::string(&mut json, &form, also);
+                forms.push(json.get(1..json.len() - 1).unwrap_or_default().to_owned());
+            }
+            forms.push(form.replace('\\', r"\\").replace('\n', r"\n").replace('\r', r"\r").replace('\t', r"\t"));
             forms.push(form.replace('\'', r"'\''"));
             forms.push(url(&form));
         }
@@ -84,6 +91,11 @@ impl Mask {
         }
     }
 
+    /// What stands for secrets in a text that was covered, one after the other.
+    pub fn covers(text: &str) -> impl Iterator<Item = &str> {
+        text.split("‹secret ").skip(1).filter_map(|rest| rest.split_once('›')).map(|(digest, _)| digest)
+    }
+
     /// True where no plaintext is known.
     pub fn is_empty(&self) -> bool {
         self.inner.read().unwrap_or_else(|e| e.into_inner()).words.is_empty()
@@ -114,6 +126,11 @@ mod tests {
         let mask = Mask::new();
         mask.add("s3cr'et pass");
         for text in ["a s3cr'et pass b", r"'s3cr'\''et pass'", "s3cr%27et%20pass", "czNjcidldCBwYXNz"] {
+            assert!(mask.apply(text).contains("‹secret "), "{text}");
+        }
+        mask.add("é\"\\\n<b>");
+        // JSON in ASCII, the same for a page, and what Python prints of it in a list.
+        for text in [r#""\u00e9\"\\\n<b>""#, r#""\u00e9\"\\\n\u003cb\u003e""#, "['é\"\\\\\\n<b>']"] {
             assert!(mask.apply(text).contains("‹secret "), "{text}");
         }
         assert_eq!(mask.apply("nothing here"), "nothing here");

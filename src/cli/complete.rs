@@ -55,7 +55,7 @@ fn with(arg: Arg, offer: &Arc<Offer>) -> Arg {
         Some("RUN" | "FIRST" | "SECOND") => Offer::runs,
         Some("REV" | "REV2") => Offer::revisions,
         Some("FILE") => return arg.add(ArgValueCompleter::new(PathCompleter::file())),
-        Some("DIR") => return arg.add(ArgValueCompleter::new(PathCompleter::dir())),
+        Some("DIR" | "LAYER") => return arg.add(ArgValueCompleter::new(PathCompleter::dir())),
         _ => return arg,
     };
     arg.add(ArgValueCompleter::new(Words { offer: offer.clone(), list }))

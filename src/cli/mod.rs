@@ -19,6 +19,7 @@ mod impact;
 mod infra;
 mod init;
 mod keys;
+mod layers;
 mod load;
 mod man;
 mod modules;
@@ -108,6 +109,7 @@ enum Command {
 pub type Outcome = Result<Exit, Problems>;
 
 /// What every command is given.
+#[derive(Clone)]
 pub struct Context {
     pub workspace: Option<PathBuf>,
     pub output: Output,

@@ -1,5 +1,6 @@
 //! What `apply` and `facts` share: from the command line to sessions with nodes.
 
+use super::layers::Held;
 use super::load::Loaded;
 use super::settings::variable;
 use super::{Context, Outcome, Selection};
@@ -50,7 +51,7 @@ impl Start {
             purpose: purpose(),
             step_limit: STEP,
         };
-        Start::with(loaded, catalogue, options)
+        Start::with(context, loaded, catalogue, options)
     }
 
     /// The same for what is done on nodes whatever their modules say: the catalogue has the `deployment` of the selected
@@ -79,12 +80,12 @@ impl Start {
             purpose: purpose(),
             step_limit: STEP,
         };
-        Start::with(loaded, catalogue, options)
+        Start::with(context, loaded, catalogue, options)
     }
 
-    fn with(loaded: Loaded, catalogue: Catalogue, options: Options) -> Result<Start, Problems> {
+    fn with(context: &Context, loaded: Loaded, catalogue: Catalogue, options: Options) -> Result<Start, Problems> {
         let screen = Arc::new(ui::watch::Screen::default());
-        let setup = Arc::new(setup(loaded, &screen));
+        let setup = Arc::new(setup(context, loaded, &screen));
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
         let runtime = runtime.map_err(|e| Problem::new(format!("cannot start the threads of a run: {e}")))?;
         let stop = Stop::default();
@@ -333,7 +334,7 @@ impl Start {
     }
 }
 
-fn setup(loaded: Loaded, screen: &Arc<ui::watch::Screen>) -> Setup {
+fn setup(context: &Context, loaded: Loaded, screen: &Arc<ui::watch::Screen>) -> Setup {
     let Loaded { workspace, settings, vault, mask, modules } = loaded;
     let sudo = match settings.sudo_password {
         Some(word) => {
@@ -358,7 +359,8 @@ fn setup(loaded: Loaded, screen: &Arc<ui::watch::Screen>) -> Setup {
         agent: variable("SSH_AUTH_SOCK").map(Into::into),
         ..Access::default()
     };
-    Setup { workspace, modules, vault, access }
+    let layers = Arc::new(Held::new(context, workspace.root(), vault.mask()));
+    Setup { workspace, modules, vault, access, layers }
 }
 
 /// Each Ctrl-C, and each SIGTERM, asks for a stop: the first finishes what is in flight, the second leaves it. SIGHUP

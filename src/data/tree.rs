@@ -31,6 +31,15 @@ pub trait Tree: Send + Sync + Debug {
     /// True where there is a file, whatever it holds.
     fn is_file(&self, path: &str) -> bool;
 
+    /// True where there is a file that may be run as a program.
+    fn is_executable(&self, path: &str) -> bool;
+
+    /// The path of the same thing with no link in it.
+    ///
+    /// # Errors
+    /// Nothing is there, or a link leads out of the workspace.
+    fn resolved(&self, path: &str) -> io::Result<String>;
+
     /// The path as a person would type it: `HEAD~1:data/common.yaml` for a file of a revision.
     fn shown(&self, path: &str) -> PathBuf;
 

@@ -20,6 +20,8 @@ pub enum Language {
     Executable(Vec<String>),
     /// A subclass of `Facter`, through the bootstrap `collector/facter.py`.
     Facter,
+    /// `#!suil layers`: suil itself reads Terraform layers, on the control machine.
+    Layers,
 }
 
 /// Finds `facts/collector*`.
@@ -37,6 +39,7 @@ pub fn find(module: &str, files: &dyn Files) -> Result<Option<Collector>, Proble
     // A Facter prints nothing by itself, so its class weighs more than a shebang.
     let language = match shebang(&text) {
         _ if path.ends_with(".py") && is_facter(&text) => Language::Facter,
+        Some(words) if words == ["suil", "layers"] => Language::Layers,
         Some(words) => Language::Executable(words),
         None => {
             let shown = files.shown(&path);

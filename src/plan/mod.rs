@@ -16,7 +16,7 @@ pub mod wave;
 
 pub use crate::data::Vault;
 pub use crate::module::{Collector, Language};
-pub use crate::resource::{Action, Diff, Facts, Request, Verb, owed};
+pub use crate::resource::{Action, Diff, Facts, Layer, Request, Verb, owed};
 pub use intent::{Collected, Force, Intent, Modules, Only, Part, Past};
 pub use wave::{Group, Roll, Share, Wave};
 

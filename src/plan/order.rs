@@ -49,7 +49,7 @@ pub fn node(name: &str, wants: &[Want], facts: &Facts) -> NodePlan {
             steps.push(Step {
                 turn: (m, last, n),
                 module: m,
-                ids: vec![Id::new("deploy", &want.module)],
+                ids: vec![queued(change, &want.module)],
                 change: change.clone(),
                 triggered_by: Vec::new(),
                 owed: None,
@@ -66,6 +66,11 @@ pub fn node(name: &str, wants: &[Want], facts: &Facts) -> NodePlan {
     }
     plan.problems = problems;
     plan
+}
+
+/// Whom an operation of `deploy()` is about: the layer that it applies, else the module as a whole.
+fn queued(change: &Change, module: &str) -> Id {
+    change.action.layer.as_ref().map_or_else(|| Id::new("deploy", module), |layer| Id::new("layer", &layer.name))
 }
 
 fn first_step(module: usize, made: usize, planned: Planned, resources: &[Arc<dyn Resource>]) -> Step {

@@ -120,6 +120,7 @@ impl Edit {
             action: Action {
                 script,
                 uploads: vec![Upload { content: Content::Bytes(after.into()), beside: Some(real.to_owned()) }],
+                layer: None,
             },
             brings: vec![Brought::Path(self.path.clone())],
             guards_access: access::guards(&self.path),

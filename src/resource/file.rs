@@ -210,6 +210,7 @@ impl File {
             action: Action {
                 script: put(real, &self.access.words(found, (!fresh).then_some(there)), self.validate.as_deref()),
                 uploads: vec![Upload { content: content.clone(), beside: Some(real.to_owned()) }],
+                layer: None,
             },
             ..Change::default()
         }

@@ -21,6 +21,7 @@ mod group;
 mod hostname;
 mod installed;
 mod kernel_module;
+pub mod layer;
 mod line;
 mod link;
 mod locale;
@@ -45,6 +46,7 @@ pub use build::{KINDS, Kind, build};
 pub use compare::{Planned, compare_all, ordered};
 pub use conflict::conflicts;
 pub use fact::{Answer, Facts, Fields, Request};
+pub use layer::Layer;
 
 use crate::base::{Place, Plain, Problem};
 use std::collections::BTreeSet;
@@ -268,6 +270,8 @@ impl Diff {
 pub struct Action {
     pub script: String,
     pub uploads: Vec<Upload>,
+    /// Applied on the control machine, and nothing runs on the node: then the script only says what is done.
+    pub layer: Option<Layer>,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -279,7 +283,7 @@ pub struct Upload {
 
 impl Action {
     pub fn script(script: impl Into<String>) -> Action {
-        Action { script: script.into(), uploads: Vec::new() }
+        Action { script: script.into(), ..Action::default() }
     }
 }
 

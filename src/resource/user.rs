@@ -296,6 +296,7 @@ impl User {
             action: Action {
                 script: "user_password \"$1\"\n".to_owned(),
                 uploads: vec![Upload { content: Content::Bytes(line.into_bytes().into()), beside: None }],
+                layer: None,
             },
             ..Change::default()
         }

@@ -3,6 +3,7 @@
 use super::bystander::{self, Bystander};
 use super::debt;
 use super::facts::{Folder, Recorded};
+use super::layers;
 use super::link;
 use super::outcome::Outcome;
 use super::prepare::Prepared;
@@ -175,7 +176,15 @@ async fn one(
             (entry, intent, survey)
         }
     };
-    let Survey { facts, collected } = link::known(survey, &intent);
+    let Survey { facts, mut collected } = link::known(survey, &intent);
+    match layers::read(setup, &entry, layers::modules(&intent.parts), watch).await {
+        Ok(read) => collected.extend(read),
+        // What is recorded of them stays: others may read it.
+        Err(problems) => {
+            session.close().await;
+            return Err(problems.into());
+        }
+    }
     let mut recorded: BTreeMap<String, Recorded> =
         intent.parts.iter().map(|part| (part.name.clone(), folder.recorded(&part.name))).collect();
     let unknown = debt::found(&node, &facts, &mut recorded);

@@ -1,13 +1,16 @@
 //! Between intents and sessions: which collectors a survey runs, and facts read again after operations.
 
 use super::gather::Ready;
+use super::watch::Watch;
+use super::{Setup, layers};
 use crate::base::Problems;
 use crate::node::{Collector, Survey};
-use crate::plan::{Intent, NodePlan, Part, Request, owed};
+use crate::plan::{Intent, Language, NodePlan, Part, Request, owed};
 
 /// The modules' own collectors, each with the public config that it is given.
 pub fn collectors<'a>(parts: impl IntoIterator<Item = &'a Part>) -> Vec<Collector> {
     let with_collector = parts.into_iter().filter_map(|part| Some((part, part.collector.as_ref()?)));
+    let with_collector = with_collector.filter(|(_, collector)| collector.language != Language::Layers);
     with_collector
         .map(|(part, collector)| Collector {
             module: part.name.clone(),
@@ -33,7 +36,7 @@ pub fn known(mut survey: Survey, intent: &Intent) -> Survey {
 }
 
 /// Reads the facts of the modules that queued operations again, into what is known of the node.
-pub async fn refresh(ready: &mut Ready, plan: &NodePlan) -> Result<(), Problems> {
+pub async fn refresh(setup: &Setup, ready: &mut Ready, plan: &NodePlan, watch: &dyn Watch) -> Result<(), Problems> {
     let changed = plan.modules();
     let requests = ready.intent.only(&changed);
     let collectors = collectors(ready.intent.parts.iter().filter(|part| changed.contains(&part.name)));
@@ -43,5 +46,8 @@ pub async fn refresh(ready: &mut Ready, plan: &NodePlan) -> Result<(), Problems>
         ready.facts.insert(request.clone(), answer.clone());
     }
     ready.collected.extend(survey.collected);
+    let parts = ready.intent.parts.iter().filter(|part| changed.contains(&part.name));
+    let read = layers::read(setup, &ready.entry, layers::modules(parts), watch).await?;
+    ready.collected.extend(read);
     Ok(())
 }

@@ -11,6 +11,7 @@ pub mod facts;
 pub mod gather;
 mod guard;
 mod hook;
+pub mod layers;
 mod link;
 mod lock;
 pub mod outcome;
@@ -29,6 +30,7 @@ pub mod watch;
 
 pub use adhoc::{Errand, Reply, adhoc, targets};
 pub use gather::{Gathered, gather};
+pub use layers::Layers;
 pub use outcome::Outcome;
 pub use past::{Run, Runs};
 pub use perform::leave;
@@ -44,6 +46,7 @@ use crate::catalogue::{Entry, Workspace};
 
 use crate::node::Access;
 use crate::plan::{Modules, Only, Vault};
+use std::sync::Arc;
 use std::time::Duration;
 
 /// What a run works with.
@@ -52,6 +55,7 @@ pub struct Setup {
     pub modules: Modules,
     pub vault: Vault,
     pub access: Access,
+    pub layers: Arc<dyn Layers>,
 }
 
 /// What the command line asks of a run.

@@ -4,6 +4,7 @@ use super::debt::Ledger;
 use super::facts::Folder;
 use super::gather::{Gathered, Ready};
 use super::guard::{self, Shut};
+use super::layers;
 use super::link;
 use super::outcome::Outcome;
 use super::roll::Turn;
@@ -103,7 +104,7 @@ async fn one(
         if stop.asked() {
             let mut problems = vec![interrupted(&ready.node, performed, planned)];
             if performed > 0 {
-                problems.extend(after_failure(setup, &mut ready, plan, &ledger).await.err().unwrap_or_default());
+                problems.extend(after_failure(setup, &mut ready, plan, &ledger, watch).await.err().unwrap_or_default());
             }
             ready.session.close().await;
             return match performed {
@@ -119,14 +120,14 @@ async fn one(
             }
         };
         watch.event(&Event::Starting { node: &ready.node, operation, of: planned });
-        match step(&mut ready, operation, &owed, plan, options, watch, stop).await {
+        match step(setup, &mut ready, operation, &owed, plan, options, watch, stop).await {
             Ok(()) => {
                 performed += 1;
                 ledger.pay(operation);
             }
             Err(Broken::Failed(problem)) => {
                 let mut problems = vec![*problem];
-                problems.extend(after_failure(setup, &mut ready, plan, &ledger).await.err().unwrap_or_default());
+                problems.extend(after_failure(setup, &mut ready, plan, &ledger, watch).await.err().unwrap_or_default());
                 ready.session.close().await;
                 return Outcome::Failed { performed, planned, problems };
             }
@@ -149,7 +150,9 @@ enum Broken {
     Lost(Box<Problem>),
 }
 
+#[allow(clippy::too_many_arguments, reason = "one operation of a run needs all that the run has")]
 async fn step(
+    setup: &Setup,
     ready: &mut Ready,
     operation: &Operation,
     owed: &[Change; 2],
@@ -161,7 +164,7 @@ async fn step(
     let planned = plan.operations.len();
     let started = clock::instant();
     let ended = tokio::select! {
-        ended = guarded(ready, operation, owed, plan, options, watch) => Some(ended),
+        ended = guarded(setup, ready, operation, owed, plan, options, watch) => Some(ended),
         () = stop.demanded() => None,
     };
     let seconds = started.elapsed().as_secs_f64();
@@ -209,6 +212,7 @@ async fn step(
 /// whether it ended well or not: a daemon that does not start any more is lost as well. The node writes down what is
 /// owed in the same round trip.
 async fn guarded(
+    setup: &Setup,
     ready: &mut Ready,
     operation: &Operation,
     owed: &[Change; 2],
@@ -216,6 +220,9 @@ async fn guarded(
     options: &Options,
     watch: &dyn Watch,
 ) -> (Result<crate::node::Outcome, Failure>, Option<Shut>) {
+    if let Some(layer) = &operation.action.layer {
+        return (layers::apply(setup, ready, layer, owed, options).await, None);
+    }
     let planned = plan.operations.len();
     if operation.guards_access
         && let Err(failure) = guard::keep(ready, operation).await
@@ -292,8 +299,14 @@ fn interrupted(node: &str, performed: usize, planned: usize) -> Problem {
 }
 
 /// Records what a failed node looks like now; the recorded signatures stay the old ones.
-async fn after_failure(setup: &Setup, ready: &mut Ready, plan: &NodePlan, ledger: &Ledger) -> Result<(), Problems> {
-    link::refresh(ready, plan).await?;
+async fn after_failure(
+    setup: &Setup,
+    ready: &mut Ready,
+    plan: &NodePlan,
+    ledger: &Ledger,
+    watch: &dyn Watch,
+) -> Result<(), Problems> {
+    link::refresh(setup, ready, plan, watch).await?;
     record(setup, ready, false, ledger)
 }
 
@@ -301,7 +314,7 @@ async fn after_failure(setup: &Setup, ready: &mut Ready, plan: &NodePlan, ledger
 async fn judge(setup: &Setup, ready: &mut Ready, plan: &NodePlan, watch: &dyn Watch) -> Problems {
     if !plan.operations.is_empty() {
         watch.event(&Event::Phase { node: &ready.node, phase: "checking" });
-        if let Err(problems) = link::refresh(ready, plan).await {
+        if let Err(problems) = link::refresh(setup, ready, plan, watch).await {
             return problems;
         }
     }

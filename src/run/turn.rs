@@ -2,6 +2,7 @@
 
 use super::debt;
 use super::gather::{Ready, past};
+use super::layers;
 use super::link;
 use super::lock;
 use super::outcome::Outcome;
@@ -62,7 +63,11 @@ async fn unmoved(
     let collectors = link::collectors(&ready.intent.parts);
     let requests = link::requests(&ready.intent);
     let survey = ready.session.survey(&requests, &collectors).await.map_err(|failure| *failure.problem)?;
-    let Survey { facts, collected } = link::known(survey, &ready.intent);
+    let Survey { facts, mut collected } = link::known(survey, &ready.intent);
+    match layers::read(setup, &ready.entry, layers::modules(&ready.intent.parts), watch).await {
+        Ok(read) => collected.extend(read),
+        Err(problems) => return Err(problems.into_iter().next().unwrap_or_default()),
+    }
     // Somebody else may have paid what it owes.
     if let Some(problem) = debt::found(&ready.node, &facts, &mut ready.recorded) {
         return Err(problem);

@@ -7,6 +7,7 @@ pub mod ask;
 pub mod brief;
 pub mod hosts;
 pub mod impact;
+pub mod layers;
 pub mod locks;
 pub mod names;
 pub mod origin;

@@ -1,17 +1,21 @@
 //! `suil infra`, and what it has below it.
 
 mod decrypt;
+mod diff;
 mod encrypt;
 mod genkey;
-mod keys;
-mod options;
+pub(super) mod keys;
+pub(super) mod options;
+mod preinit;
 mod rekey;
 mod render;
 mod select;
+mod surgery;
+pub mod terraform;
 
 use super::{Context, Outcome};
 
-/// Render Terraform layers, and keep their secrets
+/// Render Terraform layers, keep their secrets, and work on their states
 #[derive(clap::Args, Debug)]
 #[command(disable_help_subcommand = true)]
 pub struct Args {
@@ -22,18 +26,27 @@ pub struct Args {
 #[derive(clap::Subcommand, Debug)]
 enum Command {
     Render(render::Args),
+    #[command(hide = true)]
+    Preinit(preinit::Args),
+    Terraform(terraform::Args),
+    Diff(diff::Args),
     Encrypt(encrypt::Args),
     Decrypt(decrypt::Args),
     Genkey(genkey::Args),
     Rekey(rekey::Args),
+    Surgery(surgery::Args),
 }
 
 pub fn run(args: Args, context: &Context) -> Outcome {
     match args.command {
         Command::Render(args) => render::run(args, context),
+        Command::Preinit(args) => preinit::run(args, context),
+        Command::Terraform(args) => terraform::run(args, context),
+        Command::Diff(args) => diff::run(args, context),
         Command::Encrypt(args) => encrypt::run(args, context),
         Command::Decrypt(args) => decrypt::run(args, context),
         Command::Genkey(args) => genkey::run(args, context),
         Command::Rekey(args) => rekey::run(args, context),
+        Command::Surgery(args) => surgery::run(args, context),
     }
 }

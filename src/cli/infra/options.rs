@@ -1,9 +1,10 @@
 //! What the environment says about a tree of layers.
 
-use crate::base::{Problem, Problems};
+use crate::base::{Problem, Problems, file};
 use crate::cli::settings;
+use crate::data::yaml;
 use crate::infra::layer::Options;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Reads the variables `STACKS_*`.
 ///
@@ -23,6 +24,32 @@ pub fn read(outside: bool) -> Result<Options, Problems> {
     };
     options.check()?;
     Ok(options)
+}
+
+/// The options with the program that the tree at `root` asks for: `tool` of its `stackorder.yaml`, unless
+/// `STACKS_TERRAFORM_PATH` names one.
+///
+/// # Errors
+/// The file cannot be read, or asks for something else than `terraform` or `tofu`.
+pub fn of_tree(options: Options, root: &Path) -> Result<Options, Problems> {
+    if settings::variable("STACKS_TERRAFORM_PATH").is_some() {
+        return Ok(options);
+    }
+    let name = Path::new("stackorder.yaml");
+    let bytes = match file::read(&root.join(name)) {
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(options),
+        bytes => bytes.map_err(|e| Problem::io("read", name, &e))?,
+    };
+    let Some(tree) = yaml::load(name, &bytes)? else { return Ok(options) };
+    let Some(member) = tree.get("tool") else { return Ok(options) };
+    match member.value.plain().and_then(|value| value.as_str()) {
+        Some(tool @ ("terraform" | "tofu")) => Ok(Options { terraform: tool.to_owned(), ..options }),
+        _ => Err(Problem::new("`tool` names no program that suil runs")
+            .at(member.value.place)
+            .expected("expected `terraform` or `tofu`")
+            .help("another program is named by STACKS_TERRAFORM_PATH")
+            .into()),
+    }
 }
 
 /// The current folder. A render replaces the output folder, and a shell that stands in it then stands nowhere: there

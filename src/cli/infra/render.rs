@@ -8,6 +8,8 @@ use crate::infra::layer::{self, Layer, Rendered, Run};
 use crate::infra::terraform::{self, Tool};
 use crate::ui::text::count;
 use crate::ui::{self, Exit, Output};
+use std::path::Path;
+use std::process::ExitStatus;
 use std::sync::Arc;
 
 /// Render layers into their output folders
@@ -34,10 +36,27 @@ pub struct Args {
 
 /// When `terraform init` runs after a render.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, clap::ValueEnum)]
-enum Init {
+pub enum Init {
     Auto,
     Always,
     Never,
+}
+
+impl Init {
+    pub fn is_due(self, layer: &Layer) -> bool {
+        match self {
+            Init::Auto => terraform::is_new(&layer.output),
+            Init::Always => true,
+            Init::Never => false,
+        }
+    }
+}
+
+impl Args {
+    /// The layer here, without `init`.
+    pub fn here() -> Args {
+        Args { layers: Vec::new(), all: false, init: Init::Never, allow_outside: false }
+    }
 }
 
 pub fn run(args: Args, context: &Context) -> Outcome {
@@ -45,6 +64,7 @@ pub fn run(args: Args, context: &Context) -> Outcome {
     let here = options::here()?;
     let layers = select::layers(&args.layers, args.all, &here, &options)?;
     let Some(root) = layers.first().map(|layer| layer.root.clone()) else { return Ok(Exit::Done) };
+    let options = options::of_tree(options, &root)?;
     let mask = Mask::new();
     let tool = Tool::new(&options.terraform);
     let run = Arc::new(Run::new(&root, options, keys::private(context, None)?, mask.clone()));
@@ -53,7 +73,7 @@ pub fn run(args: Args, context: &Context) -> Outcome {
         .zip(&layers)
         .map(|(result, layer)| Told::new(layer, result))
         .collect();
-    let exit = init(&args, &tool, context, &mut told);
+    let exit = init_all(&args, &tool, context, &mut told);
     let warnings: Problems = told.iter().flat_map(|told| told.warnings.clone()).collect();
     let problems: Problems = told.iter().flat_map(|told| told.problems.clone()).collect();
     let text = || told.iter().filter_map(Told::line).collect::<String>();
@@ -69,39 +89,43 @@ pub fn run(args: Args, context: &Context) -> Outcome {
 }
 
 /// Initialises, one layer after the other, so that what Terraform says can be read. The first failure is handed on.
-fn init(args: &Args, tool: &Tool, context: &Context, told: &mut [Told]) -> Exit {
+fn init_all(args: &Args, tool: &Tool, context: &Context, told: &mut [Told]) -> Exit {
     let mut exit = Exit::Done;
     for told in told.iter_mut().filter(|told| told.rendered) {
-        let due = match args.init {
-            Init::Auto => terraform::is_new(&told.layer.output),
-            Init::Always => true,
-            Init::Never => false,
-        };
         let refused = std::mem::take(&mut told.refused);
-        if !due {
+        if !args.init.is_due(&told.layer) {
             told.warnings.extend(refused.into_iter().map(|problem| problem.kind(Kind::Warning)));
             continue;
         }
-        if !refused.is_empty() {
-            told.problems.extend(refused);
-            exit = if exit == Exit::Done { Exit::Failed } else { exit };
-            continue;
-        }
-        match tool.watch(&told.layer.output, &["init"], context.output != Output::Text) {
-            Ok(status) if status.success() => {}
-            Ok(status) => {
-                let what =
-                    format!("`{} init` failed in `{}`", tool.program.display(), told.layer.shown(&told.layer.output));
-                told.problems.push(Problem::new(what).note(format!("it ended with {status}")));
-                exit = if exit == Exit::Done { Exit::Other(terraform::code(status)) } else { exit };
-            }
-            Err(problem) => {
-                told.problems.push(problem);
-                exit = if exit == Exit::Done { Exit::Failed } else { exit };
-            }
+        let quiet = context.output != Output::Text;
+        let (ended, problems) = init(tool, &told.layer, refused, |tool, folder| tool.watch(folder, &["init"], quiet));
+        told.problems.extend(problems);
+        exit = if exit == Exit::Done { ended } else { exit };
+        if ended == Exit::Interrupted {
+            return ended;
         }
     }
     exit
+}
+
+/// Initialises a layer by `start`, unless Terraform would refuse it anyway; what it ended with, and why.
+pub fn init(
+    tool: &Tool,
+    layer: &Layer,
+    refused: Problems,
+    start: impl FnOnce(&Tool, &Path) -> Result<ExitStatus, Problem>,
+) -> (Exit, Problems) {
+    if !refused.is_empty() {
+        return (Exit::Failed, refused);
+    }
+    match start(tool, &layer.output) {
+        Ok(status) if status.success() => (Exit::Done, Problems::new()),
+        Ok(status) => {
+            let what = format!("`{} init` failed in `{}`", tool.program.display(), layer.shown(&layer.output));
+            (Exit::Other(terraform::code(status)), Problem::new(what).note(format!("it ended with {status}")).into())
+        }
+        Err(problem) => (ui::problem::exit(std::slice::from_ref(&problem)), problem.into()),
+    }
 }
 
 /// What there is to tell about a layer.

@@ -2,7 +2,7 @@
 
 use crate::base::{Problem, Problems, nearest::nearest};
 use crate::catalogue::Glob;
-use crate::infra::layer::{Layer, Options};
+use crate::infra::layer::{Kind, Layer, Options, Run};
 use std::path::{Component, Path, PathBuf};
 
 /// The layers that the words of the command line name, and their root. Without words it is the layer at `here`.
@@ -13,12 +13,7 @@ pub fn layers(words: &[String], all: bool, here: &Path, options: &Options) -> Re
     if words.is_empty() && !all {
         return Layer::at(here, options).map(|layer| vec![layer]).map_err(|problem| vec![lost(problem, here, options)]);
     }
-    let Some(root) = root(words, here, options) else {
-        let (environments, stacks) = (options.environments.display(), options.stacks.display());
-        let what =
-            format!("there is no tree of layers here or in any folder above: none has {environments}/ and {stacks}/");
-        return Err(Problem::new(what).help("go to one").into());
-    };
+    let root = tree(words, here, options)?;
     let known = found(&root, options)?;
     let mut paths = if all { known.clone() } else { Vec::new() };
     let mut problems = Problems::new();
@@ -44,6 +39,68 @@ pub fn layers(words: &[String], all: bool, here: &Path, options: &Options) -> Re
         }
     }
     if problems.is_empty() { Ok(layers) } else { Err(problems) }
+}
+
+/// The root of the tree that the words are about.
+///
+/// # Errors
+/// There is none.
+pub fn tree(words: &[String], here: &Path, options: &Options) -> Result<PathBuf, Problem> {
+    root(words, here, options).ok_or_else(|| {
+        let (environments, stacks) = (options.environments.display(), options.stacks.display());
+        let what =
+            format!("there is no tree of layers here or in any folder above: none has {environments}/ and {stacks}/");
+        Problem::new(what).help("go to one")
+    })
+}
+
+/// The folders of the layers that the words name, in the working tree or in the revision that `before` reads, sorted.
+///
+/// # Errors
+/// A word names no layer of either; all of them together.
+pub fn either(words: &[String], all: bool, here: &Path, after: &Run, before: &Run) -> Result<Vec<PathBuf>, Problems> {
+    if words.is_empty() && !all {
+        return layers(words, all, here, &after.options).map(|layers| layers.into_iter().map(|l| l.path).collect());
+    }
+    let root = after.sources.root();
+    let mut known = stands(after)?;
+    known.extend(stands(before)?);
+    known.sort();
+    known.dedup();
+    let mut paths = if all { known.clone() } else { Vec::new() };
+    let mut problems = Problems::new();
+    for word in words {
+        let gone = [plain(&here.join(word)), plain(&root.join(word))];
+        match gone.into_iter().find(|path| before.sources.is_folder(path)) {
+            Some(path) => paths.push(path),
+            None => match named(word, here, root, &known) {
+                Ok(found) => paths.extend(found),
+                Err(problem) => problems.push(problem),
+            },
+        }
+    }
+    if all && paths.is_empty() {
+        problems.push(Problem::new(format!("`{}` has no layer", root.join(&after.options.stacks).display())));
+    }
+    paths.sort();
+    paths.dedup();
+    if problems.is_empty() { Ok(paths) } else { Err(problems) }
+}
+
+/// Every folder of a run's tree that stands where layers do.
+fn stands(run: &Run) -> Result<Vec<PathBuf>, Problems> {
+    let folders = |path: &Path| -> Result<Vec<PathBuf>, Problems> {
+        let items = run.sources.folder(path)?;
+        let shown = items.iter().filter(|item| item.kind == Kind::Folder && !item.text().starts_with('.'));
+        Ok(shown.map(|item| path.join(&item.name)).collect())
+    };
+    let mut found = Vec::new();
+    for stack in folders(&run.sources.root().join(&run.options.stacks))? {
+        if run.sources.is_folder(&stack.join(&run.options.base)) {
+            found.extend(folders(&stack.join(&run.options.layers))?);
+        }
+    }
+    Ok(found)
 }
 
 /// The root of the first word that is a layer's folder, else the nearest at or above `here`.

@@ -2,6 +2,7 @@
 
 use super::Tree;
 use crate::base::file;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
@@ -39,6 +40,17 @@ impl Tree for Disk {
 
     fn is_file(&self, path: &str) -> bool {
         self.root.join(path).is_file()
+    }
+
+    fn is_executable(&self, path: &str) -> bool {
+        let found = fs::metadata(self.root.join(path));
+        found.is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o100 != 0)
+    }
+
+    fn resolved(&self, path: &str) -> io::Result<String> {
+        let (root, real) = (self.root.canonicalize()?, self.root.join(path).canonicalize()?);
+        let inside = real.strip_prefix(root).ok().and_then(Path::to_str);
+        inside.map(str::to_owned).ok_or_else(|| io::Error::other("it is outside the workspace"))
     }
 
     fn shown(&self, path: &str) -> PathBuf {

@@ -30,6 +30,8 @@ pub struct Repository {
     discovered: bool,
     /// True for a submodule, of which every file may be read; a workspace may lie among many others.
     whole: bool,
+    /// The folders and files that are read, as their paths begin.
+    reads: Vec<String>,
 }
 
 /// The files of a workspace in one revision.
@@ -51,7 +53,9 @@ impl Repository {
     /// # Errors
     /// It lies in none, or there is no `git`.
     pub fn find(root: &Path) -> Result<Repository, Problem> {
-        let mut found = Repository { root: root.to_owned(), prefix: String::new(), discovered: true, whole: false };
+        let reads = ["data/", "modules/", "modules.yaml"].map(str::to_owned).to_vec();
+        let mut found =
+            Repository { root: root.to_owned(), prefix: String::new(), discovered: true, whole: false, reads };
         // A hook of another repository, or of this one, names a repository in the environment. The workspace's own comes
         // first; one that is kept apart from its files is only named there.
         let mut asked = found.ask(&["rev-parse", "--show-prefix"])?;
@@ -71,6 +75,12 @@ impl Repository {
             }
             Err(words) => Err(said("cannot look for the git repository of the workspace", &words)),
         }
+    }
+
+    /// The same repository where other folders than those of a workspace are read, each with a slash behind it.
+    #[must_use]
+    pub fn reading(self, folders: Vec<String>) -> Repository {
+        Repository { reads: folders, ..self }
     }
 
     /// Opens a revision, by any name that git knows it by. `A...B` is where the histories of the two part, `B` being
@@ -253,6 +263,22 @@ impl Tree for Revision {
             Thing::Submodule(_) => self.submodule(&way.path).is_ok_and(|tree| tree.is_file(&way.rest)),
             Thing::Folder(_) | Thing::Link(_) => false,
         })
+    }
+
+    fn is_executable(&self, path: &str) -> bool {
+        self.paths.get(path).is_ok_and(|way| match way.thing {
+            Thing::File(_) => self.paths.is_executable(&way.path),
+            Thing::Submodule(_) => self.submodule(&way.path).is_ok_and(|tree| tree.is_executable(&way.rest)),
+            Thing::Folder(_) | Thing::Link(_) => false,
+        })
+    }
+
+    fn resolved(&self, path: &str) -> Read<String> {
+        let way = self.paths.get(path)?;
+        match way.thing {
+            Thing::Submodule(_) => Ok(format!("{}/{}", way.path, self.submodule(&way.path)?.resolved(&way.rest)?)),
+            _ => Ok(way.path),
+        }
     }
 
     fn shown(&self, path: &str) -> PathBuf {

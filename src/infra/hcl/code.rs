@@ -1,11 +1,14 @@
 //! What Terraform code declares: variables, and where the state is kept.
 
+use super::eval::Evaluator;
 use super::json::{self, Json};
 use super::lexer::Span;
 use super::parser;
 use super::source::Source;
 use super::{Backend, Found};
 use crate::base::{FileId, Place};
+use crate::infra::Value;
+use indexmap::IndexMap;
 
 /// The words of a block that says where the state is kept.
 const KEYWORDS: [&str; 2] = ["backend", "cloud"];
@@ -72,6 +75,34 @@ pub fn backends_json(file: FileId) -> Found<Backend> {
         }
         found
     })
+}
+
+impl Backend {
+    /// The settings of the block that stand there as plain values; what has to be computed is left out. The second one is
+    /// true where nothing is left out.
+    pub fn settings(&self) -> (IndexMap<String, Value>, bool) {
+        let source = Source::new(FileId::new(self.place.path(), self.text.as_str()));
+        if self.text.starts_with(['{', '[']) {
+            let root = json::parse(&source).ok();
+            let bodies = root.as_ref().map(Json::bodies).unwrap_or_default();
+            let texts = bodies.into_iter().flatten().filter_map(|(name, (_, json))| match &json.node {
+                json::Node::Text(text) => Some((name.clone(), Value::from(text.as_str()))),
+                _ => None,
+            });
+            return (texts.collect(), true);
+        }
+        let (body, _) = parser::parse(&source);
+        let mut settings = IndexMap::new();
+        let mut evaluator = Evaluator::new(&source);
+        let mut whole = true;
+        for setting in body.blocks.iter().flat_map(|block| &block.body.attributes) {
+            match evaluator.value(&setting.expression) {
+                Some(value) => drop(settings.insert(source.slice(setting.name).to_owned(), value.into_value())),
+                None => whole = false,
+            }
+        }
+        (settings, whole)
+    }
 }
 
 fn within<T>(source: &Source, find: impl FnOnce(&Json) -> Vec<T>) -> Found<T> {

@@ -12,6 +12,7 @@ mod tests;
 mod value;
 mod varied;
 
+pub use json::decode;
 pub use value::Var;
 
 use super::Value;

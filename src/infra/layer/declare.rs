@@ -1,16 +1,15 @@
 //! The files that suil itself writes: `stacks.tf.json` declares what nothing else declares, `zzz.auto.tfvars.json` sets
 //! all variables, and stands last by its name so that it wins.
 
-use super::Layer;
+use super::Run;
 use super::pieces::{Piece, Pieces};
 use super::variables::Variables;
 use crate::base::problem::Kind;
-use crate::base::{FileId, Place, Problem, Problems, Result, file};
+use crate::base::{FileId, Place, Problem, Problems, Result};
 use crate::infra::Value;
 use crate::infra::hcl;
 use std::collections::HashSet;
 use std::ffi::OsString;
-use std::path::Path;
 
 /// Names that Terraform keeps for itself: no variable may have one.
 const RESERVED: [&str; 8] =
@@ -29,9 +28,9 @@ pub struct Declared {
 ///
 /// # Errors
 /// A file of variables from base is not HCL.
-pub fn files(layer: &Layer, variables: &Variables, pieces: &Pieces) -> Result<Declared> {
-    let (declared, warnings) = declared(layer, pieces)?;
-    let assigned = assigned(layer, pieces)?;
+pub fn files(run: &Run, variables: &Variables, pieces: &Pieces) -> Result<Declared> {
+    let (declared, warnings) = declared(run, pieces)?;
+    let assigned = assigned(run, pieces)?;
     let own = variables.0.iter().map(|(name, variable)| (name, variable.place));
     let all = own.chain(assigned.iter().map(|(name, place)| (name, Some(*place))));
     let mut missing = indexmap::IndexMap::new();
@@ -54,7 +53,7 @@ pub fn files(layer: &Layer, variables: &Variables, pieces: &Pieces) -> Result<De
 }
 
 /// The names that the code declares, at the top of the output folder.
-fn declared(layer: &Layer, pieces: &Pieces) -> Result<(HashSet<String>, Problems)> {
+fn declared(run: &Run, pieces: &Pieces) -> Result<(HashSet<String>, Problems)> {
     let mut names = HashSet::new();
     let mut warnings = Problems::new();
     let mut take = |found: hcl::Found<(String, Place)>| {
@@ -69,7 +68,7 @@ fn declared(layer: &Layer, pieces: &Pieces) -> Result<(HashSet<String>, Problems
                 take(hcl::declared(written(*source, text)));
             }
             Piece::File(path) if name.ends_with(".tf.json") && !name.starts_with('.') => {
-                take(hcl::declared_json(read(layer, path)?));
+                take(hcl::declared_json(run.sources.text(path)?));
             }
             _ => {}
         }
@@ -104,20 +103,14 @@ fn written(source: FileId, text: &str) -> FileId {
 }
 
 /// The names that `*.auto.tfvars` of base set, which Terraform reads by itself.
-fn assigned(layer: &Layer, pieces: &Pieces) -> Result<Vec<(String, Place)>> {
+fn assigned(run: &Run, pieces: &Pieces) -> Result<Vec<(String, Place)>> {
     let mut found = Vec::new();
     for (name, piece) in pieces {
         let takes = name.to_str().is_some_and(|name| name.ends_with(".auto.tfvars") && !name.starts_with('.'));
         if let (true, Piece::File(path)) = (takes, piece) {
-            let attributes = hcl::variables(read(layer, path)?)?;
+            let attributes = hcl::variables(run.sources.text(path)?)?;
             found.extend(attributes.into_iter().map(|attribute| (attribute.name, attribute.place)));
         }
     }
     Ok(found)
-}
-
-fn read(layer: &Layer, path: &Path) -> Result<FileId> {
-    let shown = layer.shown(path);
-    let text = file::read_text(path).map_err(|e| Problem::io("read", Path::new(&shown), &e))?;
-    Ok(FileId::new(shown, text))
 }

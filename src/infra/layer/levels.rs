@@ -57,7 +57,7 @@ pub fn merged(run: &Run, layer: &Layer, templates: impl Fn(Origin) -> Vec<FileId
         Err(more) => problems.extend(more),
     };
     let environment = layer.environment(&run.options).join("env.tfvars");
-    if environment.is_file() {
+    if run.sources.is_file(&environment) {
         meet(run.sources.variables(&environment));
     }
     let below = layer.subenvironment(&run.options).map(|folder| (folder, None));

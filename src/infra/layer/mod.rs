@@ -5,10 +5,13 @@
 
 mod declare;
 mod host;
+mod hosts;
 mod levels;
 mod options;
 mod output;
+mod parallel;
 mod pieces;
+mod remote;
 mod render;
 mod run;
 mod secrets;
@@ -17,9 +20,12 @@ mod sources;
 mod unread;
 mod variables;
 
+pub use hosts::{Hosts, Looked};
 pub use options::Options;
+pub use parallel::each;
 pub use pieces::{Piece, Pieces};
 pub use render::{Built, Rendered, build, render, render_all};
 pub use run::Run;
-pub use site::{Layer, Name};
+pub use site::{Layer, Name, shown};
+pub use sources::{Item, Kind, Sources};
 pub use variables::{Variable, Variables};

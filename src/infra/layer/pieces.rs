@@ -32,7 +32,7 @@ pub fn collect(run: &Run, layer: &Layer) -> Result<Pieces> {
     let mut pieces = Pieces::new();
     let mut problems = Problems::new();
     let base = layer.stack.join(&run.options.base);
-    if !base.is_dir() {
+    if !run.sources.is_folder(&base) {
         let shown = layer.shown(&base);
         let problem = Problem::new(format!("stack `{}` has no folder `{shown}`", layer.stack_name()));
         return Err(problem.help(format!("make `{shown}`; the Terraform code of all its layers goes there")).into());

@@ -1,10 +1,11 @@
 //! Renders one layer: what it is made of, both passes over the templates, declarations, the output folder.
 
-use super::host::Asked;
+use super::host::{Asked, Asking};
 use super::levels::{self, Origin};
 use super::pieces::{self, Piece, Pieces};
+use super::remote::Chain;
 use super::variables::Variables;
-use super::{Layer, Run, declare, output, unread};
+use super::{Layer, Run, declare, each, output, unread};
 use crate::base::{FileId, Problem, Problems, Result};
 use crate::infra::Value;
 use crate::infra::jinja::{Jinja, Var};
@@ -49,68 +50,91 @@ pub fn render(run: &Arc<Run>, layer: &Layer) -> Result<Rendered> {
 /// # Errors
 /// As [`render`].
 pub fn build(run: &Arc<Run>, layer: &Layer) -> Result<Built> {
+    build_for(run, layer, &Chain::new(layer), &Arc::default())
+}
+
+/// The same for the last layer of `chain`, whose state another one asks for. What its templates ask goes to `asking`.
+pub(super) fn build_for(run: &Arc<Run>, layer: &Layer, chain: &Chain, asking: &Arc<Asking>) -> Result<Built> {
     let (environments, opened) = run.environments()?;
     let mut pieces = pieces::collect(run, layer)?;
     let predefined = predefined(layer, &environments);
-    let jinja = Jinja::new(Arc::new(Asked { run: Arc::clone(run), layer: layer.clone() }));
-    let private = first_pass(run, layer, &jinja, &predefined, &mut pieces)? || opened;
+    let asked = Asked { run: Arc::clone(run), layer: layer.clone(), chain: chain.clone(), asking: Arc::clone(asking) };
+    let templates = Templates { jinja: Jinja::new(Arc::new(asked)), asking };
+    let private = first_pass(run, layer, &templates, &predefined, &mut pieces)? || opened;
     let (variables, more) = all(run, layer, &predefined, &pieces)?;
-    second_pass(&jinja, &variables, private || more, &mut pieces)?;
-    let declared = declare::files(layer, &variables, &pieces)?;
+    second_pass(&templates, &variables, private || more, &mut pieces)?;
+    let declared = declare::files(run, &variables, &pieces)?;
     pieces.extend(declared.files);
     Ok(Built { pieces, warnings: declared.warnings, refused: declared.refused })
+}
+
+/// The templates of a layer, and what they asked for.
+struct Templates<'a> {
+    jinja: Jinja,
+    asking: &'a Asking,
 }
 
 /// Renders `*.tfvars.jinja` with the plain files of all levels; tells whether one of their values was a secret.
 fn first_pass(
     run: &Run,
     layer: &Layer,
-    jinja: &Jinja,
+    templates: &Templates,
     predefined: &[(&str, Value)],
     pieces: &mut Pieces,
 ) -> Result<bool> {
     let mut variables = levels::plain(run, layer)?;
     let opened = run.secrets.open(&mut variables, false)?;
-    let templates = |name: &str| name.ends_with(".tfvars.jinja") && !name.starts_with('.');
+    let takes = |name: &str| name.ends_with(".tfvars.jinja") && !name.starts_with('.');
     // Without templates there is nothing to be made ready for them.
-    if pieces.iter().any(|(name, piece)| name.to_str().is_some_and(templates) && matches!(piece, Piece::Template(_))) {
-        predefine(&mut variables, predefined);
-        pass(jinja, &Var::new(&variables.value()), pieces, templates, |_| 0o600)?;
+    if !pieces.iter().any(|(name, piece)| name.to_str().is_some_and(takes) && matches!(piece, Piece::Template(_))) {
+        return Ok(opened);
     }
-    Ok(opened)
+    predefine(&mut variables, predefined);
+    let mut asked = false;
+    let mode = |_, secret| {
+        asked |= secret;
+        0o600
+    };
+    templates.pass(&Var::new(&variables.value()), pieces, takes, mode)?;
+    Ok(opened || asked)
 }
 
 /// Renders `*.tf` with all levels. What was made with secrets at hand is for the owner's eyes.
-fn second_pass(jinja: &Jinja, variables: &Variables, private: bool, pieces: &mut Pieces) -> Result<()> {
+fn second_pass(templates: &Templates, variables: &Variables, private: bool, pieces: &mut Pieces) -> Result<()> {
     let var = Var::new(&variables.value());
-    let mode = move |changed: bool| if changed && private { 0o600 } else { 0o644 };
-    pass(jinja, &var, pieces, |name| name.ends_with(".tf"), mode)
+    let mode = move |changed: bool, secret: bool| if changed && (private || secret) { 0o600 } else { 0o644 };
+    templates.pass(&var, pieces, |name| name.ends_with(".tf"), mode)
 }
 
-/// Renders the templates of these names in their order; `mode` is told whether rendering changed the text.
-fn pass(
-    jinja: &Jinja,
-    var: &Var,
-    pieces: &mut Pieces,
-    takes: impl Fn(&str) -> bool,
-    mode: impl Fn(bool) -> u32,
-) -> Result<()> {
-    let mut problems = Problems::new();
-    for (name, piece) in pieces.iter_mut() {
-        let Piece::Template(file) = *piece else { continue };
-        if !name.to_str().is_some_and(&takes) {
-            continue;
-        }
-        match jinja.render(file, var) {
-            Ok(text) => {
-                let source = file.text();
-                let changed = source.strip_suffix('\n').unwrap_or(&source) != text;
-                *piece = Piece::Text { text, mode: mode(changed), source: Some(file) };
+impl Templates<'_> {
+    /// Renders the templates of these names in their order; `mode` is told whether rendering changed the text, and
+    /// whether the template asked for a secret.
+    fn pass(
+        &self,
+        var: &Var,
+        pieces: &mut Pieces,
+        takes: impl Fn(&str) -> bool,
+        mut mode: impl FnMut(bool, bool) -> u32,
+    ) -> Result<()> {
+        let mut problems = Problems::new();
+        for (name, piece) in pieces.iter_mut() {
+            let Piece::Template(file) = *piece else { continue };
+            if !name.to_str().is_some_and(&takes) {
+                continue;
             }
-            Err(problem) => problems.push(problem),
+            let rendered = self.jinja.render(file, var);
+            let asked = self.asking.take();
+            match rendered {
+                Ok(text) => {
+                    let source = file.text();
+                    let changed = source.strip_suffix('\n').unwrap_or(&source) != text;
+                    *piece = Piece::Text { text, mode: mode(changed, asked.secret), source: Some(file) };
+                }
+                Err(problem) => problems.push(asked.notes.into_iter().fold(problem, Problem::note)),
+            }
         }
+        if problems.is_empty() { Ok(()) } else { Err(problems) }
     }
-    if problems.is_empty() { Ok(()) } else { Err(problems) }
 }
 
 /// The variables of all levels, opened; and whether there was a secret.
@@ -155,30 +179,7 @@ fn predefined(layer: &Layer, environments: &Value) -> Vec<(&'static str, Value)>
 
 /// Several layers at once, on as many threads as there are cores; the results in the order of `layers`.
 pub fn render_all(run: &Arc<Run>, layers: &[Layer]) -> Vec<Result<Rendered>> {
-    use std::sync::Mutex;
-    use std::sync::atomic::{AtomicUsize, Ordering};
-    let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get).min(layers.len());
-    let next = AtomicUsize::new(0);
-    let done = Mutex::new(Vec::new());
-    std::thread::scope(|scope| {
-        let work = || {
-            while let Some((at, layer)) = {
-                let at = next.fetch_add(1, Ordering::Relaxed);
-                layers.get(at).map(|layer| (at, layer))
-            } {
-                let result = render(run, layer);
-                done.lock().unwrap_or_else(std::sync::PoisonError::into_inner).push((at, result));
-            }
-        };
-        for _ in 1..threads {
-            scope.spawn(work);
-        }
-        work();
-    });
-    let mut done = done.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
-    done.sort_by_key(|(at, _)| *at);
+    let results = each(layers, |layer| render(run, layer));
     let lost = || vec![Problem::new("suil lost a layer; this is a fault of suil")];
-    let mut results: Vec<Result<Rendered>> = done.into_iter().map(|(_, result)| result).collect();
-    results.resize_with(layers.len(), || Err(lost()));
-    results
+    results.into_iter().map(|result| result.unwrap_or_else(|| Err(lost()))).collect()
 }

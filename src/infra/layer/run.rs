@@ -1,10 +1,12 @@
 //! One run over a tree: what all layers of it share.
 
+use super::remote::States;
 use super::secrets::Secrets;
 use super::sources::{Kind, Sources};
 use super::variables::Variables;
-use super::{Layer, Options};
+use super::{Hosts, Layer, Options};
 use crate::base::{Mask, Problem, Problems, Result};
+use crate::data::tree::Tree;
 use crate::infra::Value;
 use crate::infra::envelope::Keys;
 use std::collections::HashMap;
@@ -16,18 +18,39 @@ pub struct Run {
     pub options: Options,
     pub sources: Sources,
     pub secrets: Secrets,
+    pub(super) states: States,
+    /// Who answers `lookup()`; nobody where there is no host data.
+    pub hosts: Option<Arc<dyn Hosts>>,
     root: PathBuf,
     environments: OnceLock<Result<(Arc<Value>, bool)>>,
-    plain: Mutex<HashMap<PathBuf, Result<Arc<Variables>>>>,
+    plain: Mutex<HashMap<PathBuf, Result<(Arc<Variables>, bool)>>>,
 }
 
 impl Run {
     /// Begins a run at `root`; what `keys` open is added to `mask`.
     pub fn new(root: &Path, options: Options, keys: Keys, mask: Mask) -> Run {
+        Run::over(Sources::new(root, None), options, Secrets::new(keys, mask))
+    }
+
+    /// A run over the same tree as a revision has it, with the same keys; envelopes that none of them opens stay closed.
+    pub fn of_revision(&self, revision: Arc<dyn Tree>) -> Run {
+        Run::over(Sources::new(&self.root, Some(revision)), self.options.clone(), self.secrets.lenient())
+    }
+
+    /// The same run where envelopes that no key opens stay closed.
+    #[must_use]
+    pub fn lenient(self) -> Run {
+        let secrets = self.secrets.lenient();
+        Run { secrets, ..self }
+    }
+
+    fn over(sources: Sources, options: Options, secrets: Secrets) -> Run {
         Run {
-            sources: Sources::new(root),
-            secrets: Secrets::new(keys, mask),
-            root: root.to_owned(),
+            root: sources.root().to_owned(),
+            sources,
+            secrets,
+            states: States::default(),
+            hosts: None,
             environments: OnceLock::new(),
             plain: Mutex::new(HashMap::new()),
             options,
@@ -48,12 +71,10 @@ impl Run {
         let (mut found, mut opened, mut problems) = (indexmap::IndexMap::new(), false, Problems::new());
         for item in self.sources.folder(&folder)?.iter().filter(|item| item.kind == Kind::Folder) {
             let path = folder.join(&item.name).join("env.tfvars");
-            if !path.exists() {
-                continue;
-            }
+            let Some(kind) = self.sources.kind(&path) else { continue };
             let read = || {
                 let mut variables = Variables::default();
-                if path.is_file() {
+                if kind == Kind::File {
                     variables.meet(&self.sources.variables(&path)?);
                 }
                 let opened = self.secrets.open(&mut variables, true)?;
@@ -73,17 +94,18 @@ impl Run {
         if problems.is_empty() { Ok((Arc::new(Value::Map(found)), opened)) } else { Err(problems) }
     }
 
-    /// The variables of a layer's plain files, opened: what `variable()` sees of another layer.
+    /// The variables of a layer's plain files, opened: what `variable()` sees of another layer; and whether there was an
+    /// envelope.
     ///
     /// # Errors
     /// A file cannot be read, or an envelope cannot be opened.
-    pub fn plain(&self, layer: &Layer) -> Result<Arc<Variables>> {
+    pub fn plain(&self, layer: &Layer) -> Result<(Arc<Variables>, bool)> {
         if let Some(found) = self.plain.lock().unwrap_or_else(PoisonError::into_inner).get(&layer.path) {
             return found.clone();
         }
         let found = super::levels::plain(self, layer).and_then(|mut variables| {
-            self.secrets.open(&mut variables, false)?;
-            Ok(Arc::new(variables))
+            let opened = self.secrets.open(&mut variables, false)?;
+            Ok((Arc::new(variables), opened))
         });
         self.plain.lock().unwrap_or_else(PoisonError::into_inner).insert(layer.path.clone(), found.clone());
         found
@@ -92,8 +114,8 @@ impl Run {
     /// A file of the tree as templates read it, CRLF as LF.
     pub(super) fn file(&self, layer: &Layer, path: &str) -> Result<String, String> {
         let full = layer.path.join(path);
-        let real = full.canonicalize().map_err(|e| Problem::io("read", Path::new(path), &e).what)?;
-        let root = layer.root.canonicalize().map_err(|e| Problem::io("read", &layer.root, &e).what)?;
+        let real = self.sources.real(&full).map_err(|e| Problem::io("read", Path::new(path), &e).what)?;
+        let root = self.sources.real(&layer.root).map_err(|e| Problem::io("read", &layer.root, &e).what)?;
         if !self.options.outside && !real.starts_with(&root) {
             return Err(format!("`{path}` is outside the root; `--allow-outside` lets templates read it"));
         }

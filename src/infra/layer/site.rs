@@ -1,6 +1,6 @@
 //! A layer: where it stands, and what its name says.
 
-use super::Options;
+use super::{Options, Run};
 use crate::base::Problem;
 use std::path::{Path, PathBuf};
 
@@ -56,11 +56,23 @@ impl Layer {
     /// # Errors
     /// The folder is not there or not deep enough, or its name or an environment's folder is not right.
     pub fn at(path: &Path, options: &Options) -> Result<Layer, Problem> {
+        Layer::found(path, options, Path::is_dir)
+    }
+
+    /// The same in the files of a run, which may be those of a revision.
+    ///
+    /// # Errors
+    /// As [`Layer::at`].
+    pub fn of(run: &Run, path: &Path) -> Result<Layer, Problem> {
+        Layer::found(path, &run.options, |path| run.sources.is_folder(path))
+    }
+
+    fn found(path: &Path, options: &Options, is_folder: impl Fn(&Path) -> bool) -> Result<Layer, Problem> {
         let layer = Layer::named(path, options)?;
-        if !layer.path.is_dir() {
+        if !is_folder(&layer.path) {
             return Err(Problem::new(format!("there is no folder `{}`", path.display())));
         }
-        layer.check(options)?;
+        layer.check(options, is_folder)?;
         Ok(layer)
     }
 
@@ -89,7 +101,8 @@ impl Layer {
     ///
     /// # Errors
     /// Its environment is not there, or a name is not right.
-    pub fn beside(&self, stack: Option<&str>, name: Name, options: &Options) -> Result<Layer, Problem> {
+    pub fn beside(&self, stack: Option<&str>, name: Name, run: &Run) -> Result<Layer, Problem> {
+        let options = &run.options;
         let parts = [stack, Some(&name.environment), name.subenvironment.as_deref(), name.instance.as_deref()];
         for part in parts.into_iter().flatten() {
             if part.contains(['/', '\0']) || matches!(part, "." | "..") {
@@ -103,11 +116,11 @@ impl Layer {
         let path = stack.join(&options.layers).join(name.folder());
         let output = path.join(&options.output);
         let layer = Layer { path, root: self.root.clone(), stack, name, output };
-        layer.check(options)?;
+        layer.check(options, |path| run.sources.is_folder(path))?;
         Ok(layer)
     }
 
-    fn check(&self, options: &Options) -> Result<(), Problem> {
+    fn check(&self, options: &Options, is_folder: impl Fn(&Path) -> bool) -> Result<(), Problem> {
         let shown = self.shown(&self.path);
         let environment = &self.name.environment;
         let odd = |part: &str| matches!(part, "" | "." | "..") || part.chars().any(char::is_control);
@@ -116,13 +129,13 @@ impl Layer {
                 .expected("expected `<environment>[@<subenvironment>][_<instance>]`"));
         }
         let folder = self.environment(options);
-        if !folder.is_dir() {
+        if !is_folder(&folder) {
             let what = format!("layer `{shown}`: there is no environment `{environment}`");
             let help = format!("make the folder `{}`, or rename the layer", self.shown(&folder));
             return Err(Problem::new(what).help(help));
         }
         match self.subenvironment(options) {
-            Some(folder) if !folder.is_dir() => {
+            Some(folder) if !is_folder(&folder) => {
                 let name = self.name.subenvironment.as_deref().unwrap_or_default();
                 let what = format!("layer `{shown}`: environment `{environment}` has no sub-environment `{name}`");
                 Err(Problem::new(what).help(format!("make the folder `{}`, or rename the layer", self.shown(&folder))))

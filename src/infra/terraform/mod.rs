@@ -2,6 +2,8 @@
 //! process.
 
 pub mod process;
+mod signals;
+mod state;
 mod stop;
 mod tool;
 

@@ -1,7 +1,10 @@
 //! One program, and the ways to run it.
 
+use super::signals::{self, Ended};
+use crate::base::problem::Kind;
 use crate::base::{Problem, Result};
 use std::ffi::OsStr;
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Output, Stdio};
 
@@ -28,12 +31,31 @@ impl Tool {
         Tool { program: program.into() }
     }
 
-    /// Runs it in `folder` with suil's own terminal. Its arguments and its exit status are handed through.
+    /// Becomes it, in `folder`: suil ends here, and the terminal, the signals and the exit status are the program's own.
+    /// Comes back with what was in the way.
+    pub fn take(&self, folder: &Path, arguments: &[impl AsRef<OsStr>]) -> Problem {
+        self.missing(&self.command(folder).args(arguments).exec())
+    }
+
+    /// Runs it in `folder` with suil's own terminal. Its arguments and its exit status are handed through, of an end by
+    /// Ctrl-C too.
     ///
     /// # Errors
     /// It cannot be started.
     pub fn hand(&self, folder: &Path, arguments: &[impl AsRef<OsStr>]) -> Result<ExitStatus, Problem> {
-        self.command(folder).args(arguments).status().map_err(|e| self.missing(&e))
+        let mut command = self.command(folder);
+        command.args(arguments);
+        self.wait(command).map(|ended| ended.status)
+    }
+
+    /// The same with what it says on stdout sent to stderr: stdout is for what suil's caller asked for.
+    ///
+    /// # Errors
+    /// It cannot be started, or it was interrupted.
+    pub fn aside(&self, folder: &Path, arguments: &[impl AsRef<OsStr>]) -> Result<ExitStatus, Problem> {
+        let mut command = self.command(folder);
+        command.args(arguments).stdout(Stdio::from(std::io::stderr()));
+        self.whole(command)
     }
 
     /// Runs it in `folder` without a terminal: it asks nothing, and what it says comes back. `environment` is added.
@@ -57,14 +79,26 @@ impl Tool {
     /// Runs it in `folder` with what it says on suil's stderr, or where suil's own output goes.
     ///
     /// # Errors
-    /// It cannot be started.
+    /// It cannot be started, or it was interrupted.
     pub fn watch(&self, folder: &Path, arguments: &[impl AsRef<OsStr>], quiet: bool) -> Result<ExitStatus, Problem> {
         let mut command = self.command(folder);
         command.args(arguments);
         if quiet {
             command.stdin(Stdio::null()).stdout(Stdio::from(std::io::stderr()));
         }
-        command.status().map_err(|e| self.missing(&e))
+        self.whole(command)
+    }
+
+    fn wait(&self, command: Command) -> Result<Ended, Problem> {
+        signals::wait(command).map_err(|e| self.missing(&e))
+    }
+
+    /// Waits for a program that is one step of several: who interrupts it means them all.
+    fn whole(&self, command: Command) -> Result<ExitStatus, Problem> {
+        match self.wait(command)? {
+            Ended { status, interrupted } if !interrupted || status.success() => Ok(status),
+            _ => Err(Problem::new(format!("`{}` was interrupted", self.program.display())).kind(Kind::Interrupted)),
+        }
     }
 
     /// In `folder`, as Terraform takes it.
@@ -84,7 +118,12 @@ impl Tool {
     }
 
     pub(super) fn missing(&self, error: &std::io::Error) -> Problem {
-        let problem = Problem::io("run", &self.program, error);
+        let problem = match error.kind() {
+            std::io::ErrorKind::NotFound => {
+                Problem::new(format!("no program `{}` on this machine", self.program.display()))
+            }
+            _ => Problem::io("run", &self.program, error),
+        };
         problem.help("install Terraform or OpenTofu, or name it by STACKS_TERRAFORM_PATH")
     }
 }

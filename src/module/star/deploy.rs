@@ -1,11 +1,11 @@
-//! `run`: what `deploy()` queues beside files.
+//! `run` and `layer`: what `deploy()` queues beside files.
 
 use super::arguments::Arguments;
 use super::builtin::{Body, Builtin, Here};
 use super::call::Context;
-use super::value::type_name;
+use super::value::{to_plain, type_name};
 use crate::base::{Place, Problem, Problems, shell};
-use crate::resource::{Action, Change, Verb};
+use crate::resource::{Action, Change, Verb, layer};
 use starlark::environment::GlobalsBuilder;
 use starlark::values::Value;
 use starlark::values::list::ListRef;
@@ -18,9 +18,9 @@ pub struct Queued {
     pub place: Option<Place>,
 }
 
-/// Adds `run` and `put`.
+/// Adds `run`, `put` and `layer`.
 pub fn add(builder: &mut GlobalsBuilder) {
-    for (name, body) in [("run", run as Body), ("put", super::put::put)] {
+    for (name, body) in [("run", run as Body), ("put", super::put::put), ("layer", layer)] {
         builder.set(name, Builtin { name, body });
     }
 }
@@ -58,6 +58,25 @@ fn run<'v>(mut args: Arguments<'v>, here: Here<'v, '_>) -> Result<Value<'v>, Pro
     args.done()?;
     let action = Action::script(script);
     let change = Change { verb: Verb::Run, title, action, guards_access, ..Change::default() };
+    context.queued.borrow_mut().push(Queued { change, place: args.place });
+    Ok(Value::new_none())
+}
+
+/// `layer(name, plan)`: applies the saved plan of a Terraform layer, as the collector of layers reported it.
+fn layer<'v>(mut args: Arguments<'v>, here: Here<'v, '_>) -> Result<Value<'v>, Problems> {
+    let context = context(&args, &here)?;
+    let name = args.next("name")?;
+    let Some(name) = name.unpack_str().map(str::to_owned) else {
+        let problem = args.problem(format_args!("the name of the layer is {}", type_name(name)));
+        return Err(problem.expected("expected a string like `network/prod`").into());
+    };
+    let plan = args.next("plan")?;
+    args.done()?;
+    let plan = to_plain(plan).map_err(|found| args.problem(format_args!("its plan is {found}")))?;
+    let change = layer::change(&name, &plan).ok_or_else(|| {
+        args.problem(format_args!("`{name}` has no saved plan"))
+            .expected("expected what `facts.layers` says of a layer that is not clean")
+    })?;
     context.queued.borrow_mut().push(Queued { change, place: args.place });
     Ok(Value::new_none())
 }

@@ -46,7 +46,7 @@ pub fn put<'v>(mut args: Arguments<'v>, here: Here<'v, '_>) -> Result<Value<'v>,
             text: shown.map(|after| TextDiff { before: String::new(), after, shared: false }),
             ..Diff::default()
         },
-        action: Action { script, uploads: vec![Upload { content, beside: Some(path.to_owned()) }] },
+        action: Action { script, uploads: vec![Upload { content, beside: Some(path.to_owned()) }], layer: None },
         brings: vec![Brought::Path(path.to_owned())],
         ..Change::default()
     };

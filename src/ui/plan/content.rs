@@ -15,7 +15,24 @@ const CONTEXT: usize = 3;
 /// shows as its digest and a changed one as two digests.
 pub fn render(limit: usize, diff: &TextDiff, mask: &Mask, paint: Paint) -> String {
     let (before, after) = diff.covered(mask);
-    let compared = similar::TextDiff::from_lines(&before, &after);
+    let mut lines = lines(&before, &after, paint);
+    shorten(&mut lines, limit, paint);
+    lines.iter().map(|line| format!("      {line}").trim_end().to_owned() + "\n").collect()
+}
+
+/// Leaves out what is beyond `limit`, and says so.
+pub fn shorten(lines: &mut Vec<String>, limit: usize, paint: Paint) {
+    let hidden = lines.len().saturating_sub(limit);
+    if hidden > 1 {
+        lines.truncate(limit);
+        let how = if limit == LINES { "; a pipe shows all" } else { "" };
+        lines.push(paint.quiet(&format!("… {}{how}", count(hidden, "more line"))));
+    }
+}
+
+/// The lines of a unified diff of two texts that hold no secret.
+pub fn lines(before: &str, after: &str, paint: Paint) -> Vec<String> {
+    let compared = similar::TextDiff::from_lines(before, after);
     let mut lines = Vec::new();
     for hunk in compared.unified_diff().context_radius(CONTEXT).iter_hunks() {
         if !before.is_empty() && !after.is_empty() {
@@ -33,11 +50,5 @@ pub fn render(limit: usize, diff: &TextDiff, mask: &Mask, paint: Paint) -> Strin
             }
         }
     }
-    let hidden = lines.len().saturating_sub(limit);
-    if hidden > 1 {
-        lines.truncate(limit);
-        let how = if limit == LINES { "; a pipe shows all" } else { "" };
-        lines.push(paint.quiet(&format!("… {}{how}", count(hidden, "more line"))));
-    }
-    lines.iter().map(|line| format!("      {line}").trim_end().to_owned() + "\n").collect()
+    lines
 }

@@ -32,12 +32,15 @@ pub struct Way<'a> {
 #[derive(Debug)]
 pub struct Paths {
     things: BTreeMap<String, Thing>,
+    /// The files that may be run as programs.
+    executable: BTreeSet<String>,
 }
 
 impl Paths {
     /// Reads `<mode> <type> <id>\t<path>\0…`. `content` gives the content of an object, for the targets of links.
     pub fn read(listed: &[u8], content: &mut dyn FnMut(&str) -> Result<Vec<u8>>) -> Result<Paths> {
-        let mut paths = Paths { things: BTreeMap::from([(String::new(), Thing::Folder(BTreeSet::new()))]) };
+        let top = BTreeMap::from([(String::new(), Thing::Folder(BTreeSet::new()))]);
+        let mut paths = Paths { things: top, executable: BTreeSet::new() };
         for line in listed.split(|byte| *byte == 0).filter(|line| !line.is_empty()) {
             // A path that is no UTF-8 cannot be named by any data file.
             let Ok(line) = std::str::from_utf8(line) else { continue };
@@ -49,7 +52,12 @@ impl Paths {
                     Ok(target) => Thing::Link(target),
                     Err(_) => continue,
                 },
-                [_, "blob", id] => Thing::File((*id).to_owned()),
+                [mode, "blob", id] => {
+                    if *mode == "100755" {
+                        paths.executable.insert(path.to_owned());
+                    }
+                    Thing::File((*id).to_owned())
+                }
                 [_, "commit", id] => Thing::Submodule((*id).to_owned()),
                 _ => return Err(odd()),
             };
@@ -70,6 +78,11 @@ impl Paths {
             }
             below = folder;
         }
+    }
+
+    /// True where the file at `path`, which has no link in it, may be run as a program.
+    pub fn is_executable(&self, path: &str) -> bool {
+        self.executable.contains(path)
     }
 
     /// The submodules, and the commit of each.

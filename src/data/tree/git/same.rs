@@ -10,8 +10,7 @@ use std::process::Stdio;
 /// would be stored, so that a file which a filter changes (LFS, line ends) is the same as well. What cannot be told is
 /// left out, and is read from the object store then.
 pub fn on_disk(repository: &Repository, paths: &Paths) -> HashSet<String> {
-    let is_read =
-        |path: &str| repository.whole || ["data/", "modules/", "modules.yaml"].iter().any(|p| path.starts_with(p));
+    let is_read = |path: &str| repository.whole || repository.reads.iter().any(|start| path.starts_with(start));
     // One path is one line, and a quote at its start would make it a quoted one.
     let is_plain = |path: &str| !path.contains('\n') && !path.starts_with('"');
     let is_file = |path: &str| repository.root.join(path).symlink_metadata().is_ok_and(|meta| meta.is_file());

@@ -1,0 +1,1 @@
+//! States made by hand.

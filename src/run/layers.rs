@@ -1,0 +1,107 @@
+//! Layers of Terraform that a node holds: read and applied on the control machine, whatever the node's transport is.
+
+use super::gather::Ready;
+use super::watch::{Event, Watch};
+use super::{Options, Setup};
+use crate::base::{Place, Plain, Problem, Problems};
+use crate::catalogue::Entry;
+use crate::node::{Failure, Outcome, Reason};
+use crate::plan::owed::Change;
+use crate::plan::{Collected, Language, Layer, Part};
+use std::sync::Arc;
+use tokio::sync::mpsc;
+
+/// Who knows Terraform. `cli` fills it in: this room does not.
+///
+/// Its methods block for as long as Terraform works.
+pub trait Layers: Send + Sync {
+    /// Renders and plans the layers that the public config of a module names, and keeps the plans. `place` tells where
+    /// a value of that config stands; `tell` hears what is being done.
+    ///
+    /// # Errors
+    /// Everything that is wrong with one of them. Where a layer may only wait for another that is to be applied before
+    /// it, that is part of the facts.
+    fn read(
+        &self,
+        node: &str,
+        config: &Plain,
+        place: &dyn Fn(&[&str]) -> Option<Place>,
+        tell: &dyn Fn(&str),
+    ) -> Result<Plain, Problems>;
+
+    /// Applies the plan that was kept for a layer of `node`, and returns what Terraform said.
+    ///
+    /// # Errors
+    /// There is no such plan any more, it is stale, or Terraform failed.
+    fn apply(&self, node: &str, layer: &Layer) -> Result<String, Problem>;
+}
+
+/// The modules whose facts are layers, each with its public config.
+pub(super) fn modules<'a>(parts: impl IntoIterator<Item = &'a Part>) -> Vec<(String, Plain)> {
+    let with_layers = |part: &&Part| part.collector.as_ref().is_some_and(|c| c.language == Language::Layers);
+    let parts = parts.into_iter().filter(with_layers);
+    parts.map(|part| (part.name.clone(), part.config.public.clone())).collect()
+}
+
+/// Reads the layers of these `modules`, one after the other.
+///
+/// # Errors
+/// As [`Layers::read`].
+pub(super) async fn read(
+    setup: &Setup,
+    entry: &Entry,
+    modules: Vec<(String, Plain)>,
+    watch: &dyn Watch,
+) -> Result<Collected, Problems> {
+    let mut collected = Collected::new();
+    for (module, config) in modules {
+        let (layers, entry) = (Arc::clone(&setup.layers), entry.clone());
+        let (name, node) = (module.clone(), entry.name.to_string());
+        let (told, mut hears) = mpsc::unbounded_channel::<String>();
+        let work = tokio::task::spawn_blocking(move || {
+            let place = |path: &[&str]| {
+                let path: Vec<&str> = std::iter::once(module.as_str()).chain(path.iter().copied()).collect();
+                entry.at(&path).map(|value| value.place)
+            };
+            // Nobody hears it once the run was stopped.
+            let tell = |words: &str| drop(told.send(words.to_owned()));
+            layers.read(&entry.name, &config, &place, &tell)
+        });
+        while let Some(words) = hears.recv().await {
+            watch.event(&Event::Phase { node: &node, phase: &words });
+        }
+        let read = work.await.map_err(|error| lost(&node, &error.to_string()))?;
+        collected.insert(name, Ok(read?));
+    }
+    Ok(collected)
+}
+
+/// Applies a layer. What the node writes down of reactions that it owes stands before it and after it, as with any
+/// operation.
+pub(super) async fn apply(
+    setup: &Setup,
+    ready: &mut Ready,
+    layer: &Layer,
+    owed: &[Change; 2],
+    options: &Options,
+) -> Result<Outcome, Failure> {
+    let [before, after] = owed;
+    if !before.is_empty() {
+        ready.session.run("writing down what is owed", &before.script(), options.step_limit).await?;
+    }
+    let (layers, node, layer) = (Arc::clone(&setup.layers), ready.node.clone(), layer.clone());
+    let applied = tokio::task::spawn_blocking({
+        let node = node.clone();
+        move || layers.apply(&node, &layer)
+    });
+    let applied = applied.await.unwrap_or_else(|error| Err(lost(&node, &error.to_string())));
+    let said = applied.map_err(|problem| Failure { reason: Reason::Local, problem: Box::new(problem) })?;
+    if !after.is_empty() {
+        ready.session.run("writing down what is paid", &after.script(), options.step_limit).await?;
+    }
+    Ok(Outcome { status: 0, stdout: setup.vault.mask().apply(&said), stderr: String::new() })
+}
+
+fn lost(node: &str, words: &str) -> Problem {
+    Problem::new(format!("node `{node}`: suil itself failed: {words}"))
+}
