@@ -7,12 +7,13 @@ use std::path::{Path, PathBuf};
 use zeroize::Zeroizing;
 
 /// All settings.
-pub const NAMES: [&str; 7] = [
+pub const NAMES: [&str; 8] = [
     "SUIL_AGE_KEY",
     "SUIL_AGE_KEY_FILE",
     "SUIL_AGE_RECIPIENT",
     "SUIL_KEY_PASSPHRASE",
     "SUIL_SUDO_PASSWORD",
+    "SUIL_STORE",
     "SUIL_LOG_COLOR",
     "NO_COLOR",
 ];
@@ -29,6 +30,8 @@ pub struct Settings {
     /// What opens a private key of envelopes.
     pub key_passphrase: Option<Zeroizing<String>>,
     pub sudo_password: Option<Zeroizing<String>>,
+    /// The address of the store of `infra`; it may hold a password.
+    pub store: Option<Zeroizing<String>>,
     pub colour: Colour,
 }
 
@@ -65,6 +68,7 @@ impl Settings {
             age_recipient: get("SUIL_AGE_RECIPIENT").map(|v| v.to_string()),
             key_passphrase: get("SUIL_KEY_PASSPHRASE"),
             sudo_password: get("SUIL_SUDO_PASSWORD"),
+            store: get("SUIL_STORE"),
             colour: colour_of(get("SUIL_LOG_COLOR").as_deref().map(String::as_str), get("NO_COLOR").is_some()),
         }
     }

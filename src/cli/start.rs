@@ -379,10 +379,18 @@ async fn listen(stop: Stop) {
 /// `anna@desk: suil apply --role web`, or with a reason `anna@desk: new kernel (suil apply --role web)`. Arguments of
 /// suil never hold a secret of the workspace.
 pub(super) fn purpose() -> String {
-    let user = variable("USER").or_else(|| variable("LOGNAME")).unwrap_or_else(|| "someone".to_owned());
-    let host = rustix::system::uname().nodename().to_string_lossy().into_owned();
     let words: Vec<String> = std::env::args().skip(1).collect();
-    format!("{user}@{host}: {}", work(&words))
+    format!("{}: {}", who(), work(&words))
+}
+
+/// `anna@desk`
+pub(super) fn who() -> String {
+    format!("{}@{}", user(), rustix::system::uname().nodename().to_string_lossy())
+}
+
+/// The login name of who runs suil.
+pub(super) fn user() -> String {
+    variable("USER").or_else(|| variable("LOGNAME")).unwrap_or_else(|| "someone".to_owned())
 }
 
 /// The command line as it stands in a lock, the reason before it.

@@ -7,21 +7,25 @@
 
 mod ledger;
 pub mod lock;
+mod postgres;
 pub mod process;
 pub mod row;
 mod schema;
 mod sql;
 mod sqlite;
+pub mod told;
 pub mod word;
 
 pub use lock::{Lock, Take};
 pub use process::{Life, Process};
+pub use told::Counts;
 pub use row::{Addresses, Check, Drift, Entry, Filter, Outcome, Pruned, Run, RunStack, Seen, Summary};
 pub use word::{Action, CheckState, DriftState, Mode, Phase, RunState, StackState, Trigger};
 
 use crate::base::Problem;
 use chrono::{DateTime, Utc};
 use ledger::Ledger;
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -54,6 +58,9 @@ pub trait Store: Send + Sync {
 
     /// Runs, the newest first.
     fn runs(&self, filter: &Filter) -> Result<Vec<Run>, Problem>;
+
+    /// How many stacks of each of these runs are in each state, in the order of the states. A run without stacks is missing.
+    fn counts(&self, runs: &[String]) -> Result<BTreeMap<String, Counts>, Problem>;
 
     /// The stacks of a run, by wave and key.
     fn stacks(&self, run: &str) -> Result<Vec<RunStack>, Problem>;
@@ -132,6 +139,17 @@ pub fn new_id() -> String {
 pub fn open(url: Option<&str>, root: &Path) -> Result<Arc<dyn Store>, Problem> {
     match url {
         None => Ok(Arc::new(Ledger(sqlite::Sqlite::open(root)?))),
-        Some(_) => Err(Problem::new("PostgreSQL is not built in yet")),
+        Some(url) => Ok(Arc::new(Ledger(postgres::Postgres::open(url)?))),
+    }
+}
+
+/// Opens the store where there is one: a look at runs or locks makes none.
+///
+/// # Errors
+/// As [`open`].
+pub fn known(url: Option<&str>, root: &Path) -> Result<Option<Arc<dyn Store>>, Problem> {
+    match url {
+        None if !sqlite::path(root).exists() => Ok(None),
+        _ => open(url, root).map(Some),
     }
 }
