@@ -4,11 +4,14 @@
 //! list of every other node in each of ten thousand nodes is a hundred million values, and nobody needs them at once.
 
 mod answer;
+mod question;
 mod read;
 pub mod text;
 
 pub use answer::{Answer, Answers};
+pub use question::Questions;
 pub use read::Read;
+pub use text::Open;
 
 use crate::base::{Place, Problem, Problems};
 use crate::data::{Entry as Slot, Kind, Lookup, Map, Value, value::SelfRule};

@@ -43,7 +43,7 @@ pub use hierarchy::Hierarchy;
 pub use hook::{Hook, Hooks};
 pub use keep::Keep;
 pub use list::{ModuleRow, NodeRow, RoleRow};
-pub use lookup::Read;
+pub use lookup::{Open, Questions, Read};
 pub use order::Graph;
 pub use pattern::Pattern;
 pub use probe::Probe;

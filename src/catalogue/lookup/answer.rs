@@ -70,6 +70,7 @@ pub struct Answers {
     slices: HashMap<String, HashMap<u32, Option<Value>>>,
     facts: HashMap<(u32, String), Plain>,
     pub problems: Problems,
+    pub(super) open: Option<Arc<text::Open>>,
 }
 
 impl Answers {
@@ -112,7 +113,8 @@ impl Answers {
                     From::Facts => self.in_facts(workspace, lookup, name, card.number, place),
                 }?;
                 let Some(value) = value else { return Ok(()) };
-                let about = text::About { lookup, node: name, role: &card.role, marker: place };
+                let about =
+                    text::About { lookup, node: name, role: &card.role, marker: place, open: self.open.as_deref() };
                 let texts = about.texts(&value)?;
                 nodes.resize(nodes.len() + texts.len(), card.number);
                 values.extend(texts);

@@ -1,9 +1,11 @@
 //! `suil infra`, and what it has below it.
 
+mod begin;
 mod decrypt;
 mod diff;
 mod encrypt;
 mod genkey;
+mod hosts;
 pub(super) mod keys;
 pub(super) mod options;
 mod preinit;

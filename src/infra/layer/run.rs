@@ -13,6 +13,9 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
+/// Variables, and whether an envelope was among them.
+type Opened = (Arc<Variables>, bool);
+
 /// A run over the tree at one root. Threads share it.
 pub struct Run {
     pub options: Options,
@@ -23,7 +26,7 @@ pub struct Run {
     pub hosts: Option<Arc<dyn Hosts>>,
     root: PathBuf,
     environments: OnceLock<Result<(Arc<Value>, bool)>>,
-    plain: Mutex<HashMap<PathBuf, Result<(Arc<Variables>, bool)>>>,
+    plain: Mutex<HashMap<PathBuf, Result<Opened>>>,
 }
 
 impl Run {
@@ -34,7 +37,9 @@ impl Run {
 
     /// A run over the same tree as a revision has it, with the same keys; envelopes that none of them opens stay closed.
     pub fn of_revision(&self, revision: Arc<dyn Tree>) -> Run {
-        Run::over(Sources::new(&self.root, Some(revision)), self.options.clone(), self.secrets.lenient())
+        let hosts = self.hosts.as_ref().map(|hosts| hosts.of_revision(revision.clone()));
+        let run = Run::over(Sources::new(&self.root, Some(revision)), self.options.clone(), self.secrets.lenient());
+        Run { hosts, ..run }
     }
 
     /// The same run where envelopes that no key opens stay closed.
@@ -99,7 +104,7 @@ impl Run {
     ///
     /// # Errors
     /// A file cannot be read, or an envelope cannot be opened.
-    pub fn plain(&self, layer: &Layer) -> Result<(Arc<Variables>, bool)> {
+    pub fn plain(&self, layer: &Layer) -> Result<Opened> {
         if let Some(found) = self.plain.lock().unwrap_or_else(PoisonError::into_inner).get(&layer.path) {
             return found.clone();
         }

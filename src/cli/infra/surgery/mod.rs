@@ -3,7 +3,7 @@
 mod list;
 mod rename;
 
-use super::{keys, options, select};
+use super::{begin, options, select};
 use crate::base::{Mask, Problem, Problems, Result};
 use crate::cli::{Context, Outcome};
 use crate::infra::layer::{Layer, Run};
@@ -58,8 +58,8 @@ impl Bench {
         let here = options::here()?;
         let layer = one(common.layer.as_deref(), &here, &options)?;
         let mask = Mask::new();
-        let tool = Tool::new(&options.terraform);
-        let run = Arc::new(Run::new(&layer.root, options, keys::private(context, None)?, mask.clone()));
+        let run = Arc::new(begin::run(context, &layer.root, options, &mask)?);
+        let tool = Tool::new(&run.options.terraform);
         Ok(Bench { run, tool, layer, mask })
     }
 

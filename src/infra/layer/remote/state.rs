@@ -42,9 +42,14 @@ impl State {
             Failure::Said(what, Vec::new())
         })?;
         let tool = Tool::new(&run.options.terraform);
-        let state = State { label, tool, folder, outputs: OnceLock::new(), resources: OnceLock::new() };
+        let state = State::empty(label, tool, folder);
         state.terraform(&["init", "-input=false", "-no-color"])?;
         Ok(state)
+    }
+
+    /// A state that nothing was read of yet.
+    pub(super) fn empty(label: String, tool: Tool, folder: PathBuf) -> State {
+        State { label, tool, folder, outputs: OnceLock::new(), resources: OnceLock::new() }
     }
 
     /// The output of this name.
