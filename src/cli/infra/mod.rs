@@ -5,12 +5,15 @@ mod decrypt;
 mod diff;
 mod encrypt;
 mod genkey;
+mod ground;
 mod hosts;
 pub(super) mod keys;
 pub(super) mod options;
+mod plan;
 mod preinit;
 mod rekey;
 mod render;
+mod root;
 mod select;
 mod surgery;
 pub mod terraform;
@@ -32,6 +35,7 @@ enum Command {
     Preinit(preinit::Args),
     Terraform(terraform::Args),
     Diff(diff::Args),
+    Plan(plan::Args),
     Encrypt(encrypt::Args),
     Decrypt(decrypt::Args),
     Genkey(genkey::Args),
@@ -45,6 +49,7 @@ pub fn run(args: Args, context: &Context) -> Outcome {
         Command::Preinit(args) => preinit::run(args, context),
         Command::Terraform(args) => terraform::run(args, context),
         Command::Diff(args) => diff::run(args, context),
+        Command::Plan(args) => plan::run(args, context),
         Command::Encrypt(args) => encrypt::run(args, context),
         Command::Decrypt(args) => decrypt::run(args, context),
         Command::Genkey(args) => genkey::run(args, context),

@@ -1,6 +1,7 @@
 //! What all stacks of a run share: the tree, the programs, the folders that suil keeps.
 
 use super::Redactor;
+use crate::base::Result;
 use crate::infra::layer;
 use crate::infra::terraform::{Stop, Tool};
 use std::path::{Path, PathBuf};
@@ -26,14 +27,22 @@ pub struct Site {
     pub tool: Option<String>,
     /// The last entries of every backend configuration.
     pub backend_config: Vec<String>,
-    /// The run that renders layers; `None` where the tree has none.
-    pub layers: Option<Arc<layer::Run>>,
+    /// Renders layers; `None` where the tree has none.
+    pub layers: Option<Layers>,
     pub redactor: Redactor,
     pub stop: Stop,
     /// How long an interrupted program may take to end.
     pub patience: Duration,
     /// The user that the store knows.
     pub user: String,
+}
+
+/// Begins a run over the layers of a tree. Each render is one of its own: what a layer reads of the state of another is
+/// read anew after that one was applied.
+#[derive(Clone)]
+pub struct Layers {
+    pub options: layer::Options,
+    pub begin: Arc<dyn Fn() -> Result<layer::Run> + Send + Sync>,
 }
 
 impl Site {

@@ -50,7 +50,7 @@ impl Unit {
             return Err(Problem::new(format!("stack `{}` stands in another repository", stack.key)));
         }
         let layer = match (&stack.layer, &site.layers) {
-            (Some(folder), Some(run)) => Some(Layer::at(&site.root.join(folder), &run.options)?),
+            (Some(folder), Some(layers)) => Some(Layer::at(&site.root.join(folder), &layers.options)?),
             (Some(_), None) => return Err(Problem::new(format!("`{}` is a layer, and none are rendered", stack.key))),
             (None, _) => None,
         };

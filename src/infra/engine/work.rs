@@ -40,11 +40,8 @@ pub struct Begin {
 }
 
 impl<'a> Work<'a> {
-    /// Begins a run and writes it down.
-    ///
-    /// # Errors
-    /// The store cannot be written.
-    pub fn begin(
+    /// A new run. Nothing of it is written down before [`Work::enroll`].
+    pub fn new(
         site: &'a Site,
         graph: &'a Graph,
         set: &'a Set,
@@ -52,7 +49,7 @@ impl<'a> Work<'a> {
         pace: Pace,
         follow: &'a dyn Follow,
         begin: Begin,
-    ) -> Result<Work<'a>> {
+    ) -> Work<'a> {
         let run = Run {
             id: store::new_id(),
             repo: site.repo.clone(),
@@ -69,11 +66,19 @@ impl<'a> Work<'a> {
             ended: None,
         };
         let rows: Vec<RunStack> = (0..set.len()).map(|at| row(set, at, &run.id)).collect();
-        store.begin(&run, &rows)?;
-        Ok(Work::with(site, graph, set, store, pace, follow, run, rows))
+        Work::with(site, graph, set, store, pace, follow, run, rows)
     }
 
-    /// A run that is known already, with its stacks in the order of the set.
+    /// Writes the run down.
+    ///
+    /// # Errors
+    /// The store cannot be written.
+    pub fn enroll(&self) -> Result<(), Problem> {
+        let rows: Vec<RunStack> = self.stands().into_iter().map(|stand| stand.row).collect();
+        self.store.begin(&self.run, &rows)
+    }
+
+    /// A run that the store knows, with its stacks in the order of the set.
     #[allow(clippy::too_many_arguments, reason = "each is a part of the run")]
     pub fn with(
         site: &'a Site,
