@@ -1,7 +1,7 @@
 //! Plain graphs of numbers: groups, cycles, levels. Where nodes are numbered in the order of their keys, every answer is
 //! in that order, too.
 
-use std::collections::VecDeque;
+use std::collections::{HashSet, VecDeque};
 
 /// For each node those that it needs.
 #[derive(Clone, Debug, Default)]
@@ -50,6 +50,16 @@ impl Net {
             false => Vec::new(),
         };
         Net { needs: self.needs.iter().enumerate().map(own).collect() }
+    }
+
+    /// Everything that a node needs, directly or not.
+    pub fn beyond(&self, node: usize) -> HashSet<usize> {
+        let mut seen = HashSet::new();
+        let mut open = vec![node];
+        while let Some(node) = open.pop() {
+            open.extend(self.needs(node).iter().filter(|to| seen.insert(**to)));
+        }
+        seen
     }
 
     /// The strongly connected groups, each one after all that it needs (Tarjan, without recursion: a chain may be long).

@@ -11,6 +11,7 @@ mod eval;
 mod json;
 mod kind;
 mod lexer;
+mod links;
 mod number;
 mod original;
 mod parser;
@@ -20,6 +21,7 @@ mod texts;
 mod tree;
 
 pub use code::{backends, backends_json, declared, declared_json};
+pub use links::{Called, Kept, Links, Literal, Read, Settings, Spot, links, settings};
 pub use original::{Cause, Difference, original};
 pub use setup::{RemoteState, Setup, setup, setup_json};
 pub use texts::{Text, texts};

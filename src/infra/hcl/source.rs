@@ -2,7 +2,7 @@
 
 use super::lexer::Span;
 use crate::base::{FileId, Place, Problem};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 pub(super) struct Source {
     pub file: FileId,
@@ -13,7 +13,16 @@ pub(super) struct Source {
 
 impl Source {
     pub fn new(file: FileId) -> Source {
-        let text = file.text();
+        Source::of(file, file.text())
+    }
+
+    /// A text that is in no table yet. Its places are those of a file without a name until it gets one.
+    pub fn passing(text: Arc<str>) -> Source {
+        static NONE: OnceLock<FileId> = OnceLock::new();
+        Source::of(*NONE.get_or_init(|| FileId::new("", "")), text)
+    }
+
+    fn of(file: FileId, text: Arc<str>) -> Source {
         let mut lines = vec![0];
         lines.extend(text.match_indices('\n').map(|(at, _)| at + 1));
         Source { file, text, lines }

@@ -1,0 +1,158 @@
+//! Scans a tree: from its files to a graph.
+
+use super::code::{Code, is_code};
+use super::config;
+use super::discover;
+use super::edges::{self, Names};
+use super::files::{Files, Listing};
+use super::memo::Memo;
+use super::modules;
+use super::settle::{self, Settled};
+use super::state::{self, State};
+use super::tree::{Found, Tree};
+use super::{Backend, Code as Word, Edge, Graph, Kind, Node, Origin, Stack, Warning, key};
+use crate::base::{Result, problem};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+/// The ends of the names of files that make the graph beside code.
+const DATA: [&str; 3] = [".tfvars", ".tfvars.json", ".tfbackend"];
+
+/// True for a file whose content makes the graph wherever it stands.
+pub fn makes(name: &str) -> bool {
+    is_code(name) || DATA.iter().any(|end| name.ends_with(end)) || matches!(name, config::ROOT | config::OWN)
+}
+
+/// Makes the graph of the listed files.
+///
+/// # Errors
+/// Everything that is wrong in the configuration, with its places.
+pub fn scan(files: Files, listing: &Listing, memo: &Memo, repo: &str) -> Result<Graph> {
+    let tree = Tree::open(files, listing, memo, repo)?;
+    let mut found = Found::default();
+    let places = discover::places(&tree, &BTreeSet::new(), &mut found);
+    let mut stacks: Vec<Settled> = Vec::new();
+    for place in places.values() {
+        found.warnings.extend(place.code.warnings.iter().cloned());
+        stacks.extend(settle::settle(&tree, place, &mut found));
+    }
+    let states = states(&tree, &stacks);
+    let codes: BTreeMap<&str, &Code> = places.values().map(|place| (place.path.as_str(), &place.code)).collect();
+    let modules = modules::modules(&tree, &codes, &mut found);
+    let names = Names::new(&stacks, &states);
+    edges::shared(&names, &mut found);
+    let mut all: Vec<Edge> = Vec::new();
+    for place in places.values() {
+        edges::dynamic(&tree, &place.path, &place.code, &mut found);
+    }
+    for stack in &stacks {
+        let Some(code) = codes.get(stack.path.as_str()) else { continue };
+        all.extend(edges::edges(&tree, stack, code, &names, states.get(&stack.key), &mut found));
+        let node = Node { kind: Kind::Stack, key: stack.key.clone() };
+        all.extend(modules.edges(&node, &stack.path));
+    }
+    for module in modules.modules.values().filter(|module| module.kind == Origin::Local) {
+        let node = Node { kind: Kind::Module, key: module.key.clone() };
+        all.extend(modules.edges(&node, &module.path));
+    }
+    ignore_globs(&tree, &mut found);
+    rest(&tree);
+    problem::sort(&mut found.problems);
+    if !found.problems.is_empty() {
+        return Err(found.problems);
+    }
+    let external = edges::external(&mut all);
+    let owners: BTreeSet<&str> = places.keys().map(String::as_str).collect();
+    let mut nodes: Vec<Stack> = stacks.iter().map(|stack| node(&tree, stack, &states, &owners)).collect();
+    nodes.extend(external);
+    Ok(finished(&tree, nodes, modules.modules.into_values().collect(), all, found.warnings))
+}
+
+/// Sorts everything.
+fn finished(
+    tree: &Tree,
+    mut stacks: Vec<Stack>,
+    modules: Vec<super::Module>,
+    mut edges: Vec<Edge>,
+    mut warnings: Vec<Warning>,
+) -> Graph {
+    stacks.sort_by(|a, b| a.key.cmp(&b.key));
+    edges.sort_by(|a, b| (&a.from, a.kind, &a.to).cmp(&(&b.from, b.kind, &b.to)));
+    warnings.sort();
+    warnings.dedup_by(|a, b| (a.code, &a.subject, &a.message) == (b.code, &b.subject, &b.message));
+    Graph {
+        repo: tree.repo.to_owned(),
+        sha: None,
+        tree_hash: tree.memo.tree_hash(),
+        stacks,
+        modules,
+        edges,
+        warnings,
+        policy: tree.root.policy.clone(),
+    }
+}
+
+fn states(tree: &Tree, stacks: &[Settled]) -> HashMap<String, State> {
+    let mut states = HashMap::new();
+    for stack in stacks {
+        let Some((kind, settings)) = &stack.backend else { continue };
+        if kind != "s3" && !tree.root.every_backend {
+            continue;
+        }
+        if let Ok(state) = state::state(kind, settings, &stack.workspace, &stack.path) {
+            states.insert(stack.key.clone(), state);
+        }
+    }
+    states
+}
+
+fn node(tree: &Tree, stack: &Settled, states: &HashMap<String, State>, owners: &BTreeSet<&str>) -> Stack {
+    let backend = stack.backend.as_ref();
+    // A file belongs to the deepest stack that holds it; what belongs to another is watched.
+    let owner =
+        |path: &str| key::ancestors(key::folder(path)).find(|folder| owners.contains(folder)).map(str::to_owned);
+    let watched = stack.reads.iter().filter(|path| owner(path).as_deref() != Some(stack.path.as_str()));
+    Stack {
+        key: stack.key.clone(),
+        path: stack.path.clone(),
+        instance: stack.instance.clone(),
+        workspace: stack.workspace.clone(),
+        repo: tree.repo.to_owned(),
+        backend: backend.map(|(kind, settings)| Backend { kind: kind.clone(), settings: state::shown(kind, settings) }),
+        state: states.get(&stack.key).map(State::uri),
+        environment: stack.environment.clone(),
+        tool: stack.tool.clone(),
+        tool_version: stack.tool_version.clone(),
+        plan_output: stack.plan_output.clone(),
+        config: stack.config.clone(),
+        external: false,
+        watch_paths: watched.cloned().collect(),
+        layer: None,
+        unmapped: stack.unmapped,
+    }
+}
+
+fn ignore_globs(tree: &Tree, found: &mut Found) {
+    for pattern in &tree.root.policy.ignore {
+        if let Err(words) = super::glob::Glob::new(pattern) {
+            let message = format!("`stacks.ignore` has `{pattern}`, which is no pattern: {words}; it ignores nothing");
+            found.warn(Word::IgnoreGlob, pattern, message, None);
+        }
+    }
+}
+
+/// Enters every file that belongs to the digest of the tree and was not read on the way.
+fn rest(tree: &Tree) {
+    let paths: Vec<String> = tree
+        .listing
+        .folders
+        .iter()
+        .flat_map(|(folder, entries)| {
+            let names = entries.files.iter().filter(|entry| makes(&entry.name));
+            names.map(move |entry| super::tree::below(folder, &entry.name))
+        })
+        .collect();
+    super::each::each(&paths, |path| {
+        // A link to nothing and a file that nobody may read are told where they matter.
+        let _ = tree.memo.enter(&tree.files, tree.listing, path);
+    });
+}
