@@ -7,7 +7,7 @@ use crate::cli::{Context, start};
 use crate::data::tree::Repository;
 use crate::infra::engine::{Begin, Chosen, Layers, Redactor, Set, Site, unknown};
 use crate::infra::graph::{self, Graph, Reason};
-use crate::infra::store::{self, Mode, Store};
+use crate::infra::store::{Mode, Store};
 use crate::infra::terraform::{Stop, Tool, process};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -56,7 +56,6 @@ pub struct Ground {
     pub graph: Graph,
     pub store: Arc<dyn Store>,
     pub mask: Mask,
-    pub redactor: Redactor,
 }
 
 impl Ground {
@@ -67,7 +66,7 @@ impl Ground {
     pub fn new(place: &Place, context: &Context) -> Result<Ground, Problems> {
         let root = super::root::root(place.repo_root.as_deref(), context)?;
         let root = root.canonicalize().map_err(|e| Problem::io("find", &root, &e))?;
-        let repo = place.repo.clone().unwrap_or_default();
+        let repo = named(&root, place);
         let graph = graph::scan(&root, &repo)?;
         let store = super::root::store(&root, context)?;
         let mask = Mask::new();
@@ -76,8 +75,8 @@ impl Ground {
         redactor.add_environment(environment.iter().map(|(name, value)| (name.as_str(), value.as_str())));
         let stop = Stop::default();
         listen(stop.clone());
-        let site = site(&root, &graph, redactor.clone(), stop, layers(&root, context, &mask)?);
-        Ok(Ground { site, graph, store, mask, redactor })
+        let site = site(&root, &graph, redactor, stop, layers(&root, context, &mask)?);
+        Ok(Ground { site, graph, store, mask })
     }
 
     /// The set of a choice. Nothing chosen: what a change of the working tree touches.
@@ -124,7 +123,7 @@ fn requested(key: &str) -> Chosen {
 }
 
 /// A variable by suil's name, else by the name that others use.
-fn either(name: &str) -> Option<String> {
+pub fn either(name: &str) -> Option<String> {
     variable(&format!("SUIL_{name}")).or_else(|| variable(&format!("STACKORDER_{name}")))
 }
 
@@ -193,14 +192,11 @@ fn listen(stop: Stop) {
 }
 
 /// What is said of an interrupted command.
-pub fn interrupted() -> Problem {
-    Problem::new("interrupted")
-        .note("what ran was ended; the table says where each stack stands")
-        .help("`suil infra resume` goes on with an apply")
-        .kind(Kind::Interrupted)
+pub fn interrupted(note: &str) -> Problem {
+    Problem::new("interrupted").note(note).help("`suil infra resume` goes on").kind(Kind::Interrupted)
 }
 
-/// The id of a new store, for tests of the ground.
-pub fn open(root: &Path, url: Option<&str>) -> Result<Arc<dyn Store>, Problem> {
-    store::open(url, root)
+/// The name of the repository at `root`, as far as it is known.
+pub fn named(_root: &Path, place: &Place) -> String {
+    place.repo.clone().unwrap_or_default()
 }

@@ -50,7 +50,7 @@ pub fn run(args: Args, context: &Context) -> Outcome {
         return Ok(if ground.site.stop.asked() { Exit::Interrupted } else { failed });
     }
     if ground.site.stop.asked() {
-        return Ok(ui::fail(&[interrupted()], &ground.mask));
+        return Ok(ui::fail(&[interrupted("what ran was ended; nothing was applied")], &ground.mask));
     }
     let differs = stands.iter().any(|stand| stand.summary.as_ref().is_none_or(|summary| !summary.is_empty()));
     Ok(if differs && args.detailed_exitcode { Exit::Differences } else { Exit::Done })

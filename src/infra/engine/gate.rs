@@ -37,6 +37,13 @@ impl Work<'_> {
             }
             match self.planned_for(at, from_plan) {
                 Ok(basis) => {
+                    self.change(at, |stand| {
+                        stand.summary = basis.summary.clone();
+                        // What it depends on may still change it.
+                        if stand.row.state == StackState::Noop {
+                            stand.row.state = StackState::Planned;
+                        }
+                    });
                     problems.extend(self.failed_checks(at, &basis.run));
                     bases.insert(stand.row.stack, basis);
                 }

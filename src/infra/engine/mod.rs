@@ -30,7 +30,7 @@ pub use redact::{Redactor, is_secret_name};
 pub use resume::adopt;
 pub use session::{Failure, Planned, Session};
 pub use set::{Chosen, Set, unknown};
-pub use site::Site;
+pub use site::{Layers, Site};
 pub use stand::{Follow, Stand};
 pub use summary::Summary;
 pub use unit::{Purpose, Unit};

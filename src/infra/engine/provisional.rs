@@ -138,7 +138,9 @@ fn without_own(text: &str, open: &Open) -> String {
     let mut out = String::new();
     let mut skipping = false;
     for line in text.lines() {
-        if let Some(address) = line.strip_prefix("  # ").and_then(|rest| rest.split_whitespace().next()) {
+        // A second line in parentheses says more of the same address.
+        let head = line.strip_prefix("  # ").filter(|rest| !rest.starts_with('('));
+        if let Some(address) = head.and_then(|rest| rest.split_whitespace().next()) {
             let state = address.strip_prefix("data.terraform_remote_state.").unwrap_or("");
             let state = state.split('[').next().unwrap_or(state);
             skipping = address.starts_with(OWN) || open.states.contains(state);

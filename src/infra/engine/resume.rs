@@ -100,6 +100,11 @@ impl Work<'_> {
         Ok(())
     }
 
+    /// Leaves the run as a failure would, so that it can be taken up again.
+    pub fn give_up(&mut self) {
+        let _ = self.advance(RunState::Failed);
+    }
+
     /// What was shown of a stack: its plan in this run, or the one that the run was begun with.
     fn basis(&self, at: usize, planned: Option<&Outcome>, begun: bool) -> Result<Basis, Problem> {
         let shown = planned.filter(|outcome| outcome.error.is_none() || outcome.addresses != Default::default());

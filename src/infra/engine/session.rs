@@ -68,9 +68,10 @@ impl Session<'_> {
     /// # Errors
     /// It cannot be rendered.
     pub fn render(&self) -> Result<(), Failure> {
-        let (Some(layer), Some(run)) = (&self.unit.layer, &self.site.layers) else { return Ok(()) };
-        let rendered =
-            layer::render(run, layer).map_err(|problems| gathered(self.unit, "cannot be rendered", problems))?;
+        let (Some(layer), Some(layers)) = (&self.unit.layer, &self.site.layers) else { return Ok(()) };
+        let told = |problems| gathered(self.unit, "cannot be rendered", problems);
+        let run = std::sync::Arc::new((layers.begin)().map_err(told)?);
+        let rendered = layer::render(&run, layer).map_err(told)?;
         match rendered.refused.is_empty() {
             true => Ok(()),
             false => Err(gathered(self.unit, "is rendered to what Terraform refuses", rendered.refused)),

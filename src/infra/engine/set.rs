@@ -65,6 +65,18 @@ impl Set {
         self.units.is_empty()
     }
 
+    /// The stacks that are left out and depend on one of these, on any way; sorted.
+    pub fn dependents(&self, graph: &Graph) -> Vec<String> {
+        let mut found: BTreeSet<&str> = self.units.iter().map(|unit| unit.key()).collect();
+        let mut open: Vec<&str> = found.iter().copied().collect();
+        while let Some(key) = open.pop() {
+            let edges = graph.edges.iter().filter(|edge| edge.kind.orders() && edge.to.key == key);
+            open.extend(edges.map(|edge| edge.from.key.as_str()).filter(|key| found.insert(key)));
+        }
+        let own = |key: &&str| !self.units.iter().any(|unit| unit.key() == *key);
+        found.into_iter().filter(own).map(str::to_owned).collect()
+    }
+
     pub fn key(&self, at: usize) -> &str {
         self.units.get(at).map_or("", |unit| unit.key())
     }
