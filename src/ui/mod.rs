@@ -22,6 +22,7 @@ pub mod progress;
 pub mod replies;
 pub mod report;
 pub mod runs;
+pub mod stacks;
 pub mod table;
 pub mod text;
 pub mod watch;

@@ -1,17 +1,25 @@
 //! `suil infra`, and what it has below it.
 
 pub(super) mod begin;
+mod apply;
+mod begin;
+mod check;
 mod decrypt;
+mod destroy;
 mod diff;
 mod encrypt;
 mod genkey;
+mod ground;
 mod hosts;
 pub(super) mod keys;
 mod lint;
 pub(super) mod options;
+mod plan;
 mod preinit;
 mod rekey;
 mod render;
+mod resume;
+mod root;
 mod select;
 mod surgery;
 pub mod terraform;
@@ -34,6 +42,11 @@ enum Command {
     Terraform(terraform::Args),
     Diff(diff::Args),
     Lint(lint::Args),
+    Plan(plan::Args),
+    Apply(apply::Args),
+    Destroy(destroy::Args),
+    Resume(resume::Args),
+    Check(check::Args),
     Encrypt(encrypt::Args),
     Decrypt(decrypt::Args),
     Genkey(genkey::Args),
@@ -48,6 +61,11 @@ pub fn run(args: Args, context: &Context) -> Outcome {
         Command::Terraform(args) => terraform::run(args, context),
         Command::Diff(args) => diff::run(args, context),
         Command::Lint(args) => lint::run(args, context),
+        Command::Plan(args) => plan::run(args, context),
+        Command::Apply(args) => apply::run(args, context),
+        Command::Destroy(args) => destroy::run(args, context),
+        Command::Resume(args) => resume::run(args, context),
+        Command::Check(args) => check::run(args, context),
         Command::Encrypt(args) => encrypt::run(args, context),
         Command::Decrypt(args) => decrypt::run(args, context),
         Command::Genkey(args) => genkey::run(args, context),
