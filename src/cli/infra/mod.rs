@@ -1,12 +1,12 @@
 //! `suil infra`, and what it has below it.
 
-pub(super) mod begin;
 mod apply;
-mod begin;
+pub(super) mod begin;
 mod check;
 mod decrypt;
 mod destroy;
 mod diff;
+mod drift;
 mod encrypt;
 mod genkey;
 mod ground;
@@ -47,6 +47,7 @@ enum Command {
     Destroy(destroy::Args),
     Resume(resume::Args),
     Check(check::Args),
+    Drift(drift::Args),
     Encrypt(encrypt::Args),
     Decrypt(decrypt::Args),
     Genkey(genkey::Args),
@@ -66,6 +67,7 @@ pub fn run(args: Args, context: &Context) -> Outcome {
         Command::Destroy(args) => destroy::run(args, context),
         Command::Resume(args) => resume::run(args, context),
         Command::Check(args) => check::run(args, context),
+        Command::Drift(args) => drift::run(args, context),
         Command::Encrypt(args) => encrypt::run(args, context),
         Command::Decrypt(args) => decrypt::run(args, context),
         Command::Genkey(args) => genkey::run(args, context),
