@@ -5,6 +5,7 @@
 
 pub mod ask;
 pub mod brief;
+pub mod drift;
 pub mod graph;
 pub mod hosts;
 pub mod impact;
@@ -23,6 +24,7 @@ pub mod progress;
 pub mod replies;
 pub mod report;
 pub mod runs;
+pub mod stacks;
 pub mod store;
 pub mod table;
 pub mod text;

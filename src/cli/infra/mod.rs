@@ -3,19 +3,29 @@
 mod affected;
 mod audit;
 pub(super) mod begin;
+mod apply;
+mod audit;
+pub(super) mod begin;
+mod check;
 mod decrypt;
+mod destroy;
 mod diff;
+mod drift;
 mod encrypt;
 mod genkey;
 pub mod graph;
 pub(super) mod hosts;
+mod ground;
+mod hosts;
 pub(super) mod keys;
 mod lint;
 mod locks;
 pub(super) mod options;
+mod plan;
 mod preinit;
 mod rekey;
 mod render;
+mod resume;
 pub(super) mod root;
 mod runs;
 pub(super) mod select;
@@ -44,6 +54,12 @@ enum Command {
     Terraform(terraform::Args),
     Diff(diff::Args),
     Lint(lint::Args),
+    Plan(plan::Args),
+    Apply(apply::Args),
+    Destroy(destroy::Args),
+    Resume(resume::Args),
+    Check(check::Args),
+    Drift(drift::Args),
     Encrypt(encrypt::Args),
     Decrypt(decrypt::Args),
     Genkey(genkey::Args),
@@ -66,6 +82,12 @@ pub fn run(args: Args, context: &Context) -> Outcome {
         Command::Terraform(args) => terraform::run(args, context),
         Command::Diff(args) => diff::run(args, context),
         Command::Lint(args) => lint::run(args, context),
+        Command::Plan(args) => plan::run(args, context),
+        Command::Apply(args) => apply::run(args, context),
+        Command::Destroy(args) => destroy::run(args, context),
+        Command::Resume(args) => resume::run(args, context),
+        Command::Check(args) => check::run(args, context),
+        Command::Drift(args) => drift::run(args, context),
         Command::Encrypt(args) => encrypt::run(args, context),
         Command::Decrypt(args) => decrypt::run(args, context),
         Command::Genkey(args) => genkey::run(args, context),
