@@ -1,8 +1,6 @@
 //! `suil infra`, and what it has below it.
 
 mod affected;
-mod audit;
-pub(super) mod begin;
 mod apply;
 mod audit;
 pub(super) mod begin;
@@ -14,9 +12,8 @@ mod drift;
 mod encrypt;
 mod genkey;
 pub mod graph;
-pub(super) mod hosts;
 mod ground;
-mod hosts;
+pub(super) mod hosts;
 pub(super) mod keys;
 mod lint;
 mod locks;
