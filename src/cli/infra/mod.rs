@@ -12,7 +12,7 @@ mod drift;
 mod encrypt;
 mod genkey;
 pub mod graph;
-mod ground;
+pub(super) mod ground;
 pub(super) mod hosts;
 pub(super) mod keys;
 mod lint;
