@@ -18,8 +18,8 @@ pub mod word;
 
 pub use lock::{Lock, Take};
 pub use process::{Life, Process};
-pub use told::Counts;
 pub use row::{Addresses, Check, Drift, Entry, Filter, Outcome, Pruned, Run, RunStack, Seen, Summary};
+pub use told::Counts;
 pub use word::{Action, CheckState, DriftState, Mode, Phase, RunState, StackState, Trigger};
 
 use crate::base::Problem;
