@@ -2,6 +2,7 @@
 
 use crate::room::Room;
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::sync::OnceLock;
 use suil::base::Plain;
 
@@ -39,6 +40,7 @@ pub fn scenes() -> &'static [Scene] {
         stage.example();
         stage.runs();
         stage.impact();
+        stage.layers();
         stage.compared();
         stage.scenes
     })
@@ -115,6 +117,7 @@ impl Stage {
         self.differences();
         self.envelopes();
         self.surgery();
+        self.stacks();
         let made = Room::new();
         self.play(&made, "`suil init`", &["init", "."], &[0, 1], false);
         // A fault with a rule of its own: both have a place.
@@ -210,6 +213,20 @@ impl Stage {
             false,
         );
         self.same(&room, "`suil infra surgery undo --list`", &words(&["undo", "--list"]), WELL);
+    }
+
+    /// Runs over stacks and their locks.
+    fn stacks(&mut self) {
+        let room = Room::new();
+        crate::filled::fill(&*suil::infra::store::open(None, &room.path()).expect("a store"));
+        self.same(&room, "`suil infra runs`", &["infra", "runs"], WELL);
+        self.same(&room, "`suil infra runs show`", &["infra", "runs", "show", "-2"], WELL);
+        self.same(&room, "`suil infra runs show`", &["infra", "runs", "show", "-2", "--stack", "stacks/prod/db"], WELL);
+        self.same(&room, "`suil infra runs prune`", &["infra", "runs", "prune", "--dry-run"], WELL);
+        self.same(&room, "`suil infra locks`", &["infra", "locks"], WELL);
+        self.same(&room, "`suil infra audit`", &["infra", "audit"], WELL);
+        let unlock = ["infra", "unlock", "stacks/prod/vpc", "--reason", "it hangs", "--force-state"];
+        self.play(&room, "`suil infra unlock`", &unlock, &[0, 1], false);
     }
 
     /// What a change does, by git.
@@ -323,6 +340,30 @@ impl Stage {
         self.same(&room, "`suil runs prune`", &["runs", "prune", "--keep", "1", "--dry-run"], WELL);
         self.play(&room, "`suil run`", &["run", "--node", "*", "--", "echo", "hello"], ILL, false);
         self.play(&room, "`suil unlock`", &["unlock", "*", "--dry-run"], ILL, true);
+    }
+
+    /// A node that waits for what a layer of another one is to bring. A script stands for Terraform.
+    fn layers(&mut self) {
+        let room = Room::new();
+        room.write(
+            "data/common.yaml",
+            "deployment: {transport: local, sudo: false}\nhierarchy: [\"roles/{role}.yaml\", \"nodes/{node}.yaml\"]\n",
+        );
+        room.write("data/roles/cloud.yaml", "modules: [infra]\ninfra: {layers: [net/prod], tool: ./tool}\n");
+        let reads = "!LOOKUP {from: facts, field: infra.net/prod.text}";
+        room.write("data/roles/demo.yaml", &format!("modules: [motd]\nmotd: {{own_lines: {reads}}}\n"));
+        room.write("data/nodes/cloud.yaml", "role: cloud\n");
+        room.write("data/nodes/here.yaml", "role: demo\n");
+        room.write("infra/environments/prod/env.tfvars", "");
+        room.write("infra/stacks/net/base/main.tf", "");
+        room.write("infra/stacks/net/layers/prod/layer.tfvars", "");
+        let would = r#"{"format_version": "1.2", "applyable": true, "resource_changes": [{"address": "a.b", "change": {"actions": ["create"]}}],
+            "output_changes": {"key": {"actions": ["create"], "before": null, "after_sensitive": true}}}"#;
+        room.write("tool", &format!("#!/bin/sh\ncase $2 in show) cat <<'END'\n{would}\nEND\nesac\n"));
+        fs::set_permissions(room.path().join("tool"), fs::Permissions::from_mode(0o755)).expect("its mode");
+        self.same(&room, "`suil plan`, `suil apply --dry-run`", &["plan", "--node", "*"], WELL);
+        self.file(&room, "`.runs/latest/plan.json`", ".runs/latest/plan.json");
+        self.file(&room, "`facts/NODE/MODULE.yaml`", "facts/cloud/infra.yaml");
     }
 
     /// A change of everything, against the revision before it.
