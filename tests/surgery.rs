@@ -444,7 +444,8 @@ fn a_killed_suil_leaves_what_an_undo_repairs() {
 #[test]
 fn an_interrupt_waits_for_the_pushes_and_a_second_one_does_not() {
     let shift = ["move", "terraform_data.pot", BLUE];
-    let strike = |more: &str| format!("case \"$*\" in *harbor/stacks.out\\ state\\ push*) kill -TERM $PPID; {more};; esac");
+    let strike =
+        |more: &str| format!("case \"$*\" in *harbor/stacks.out\\ state\\ push*) kill -TERM $PPID; {more};; esac");
     let tree = tree();
     let tool = tree.stand_in(&strike("sleep 0.1"));
     let left = tree.surgery_with(&[("STACKS_TERRAFORM_PATH", &tool)], &shift);
