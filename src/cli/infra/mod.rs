@@ -13,7 +13,7 @@ mod encrypt;
 mod genkey;
 pub mod graph;
 mod ground;
-mod hosts;
+pub(super) mod hosts;
 pub(super) mod keys;
 mod lint;
 mod locks;
