@@ -1,28 +1,34 @@
 //! The root of a tree of stacks, and the store that belongs to it.
 
 use super::keys::settings;
-use super::options::here;
-use crate::base::Problems;
+use super::options;
+use crate::base::{Problem, Problems};
 use crate::cli::Context;
+use crate::infra::layer::Options;
 use crate::infra::store::{self, Store};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// What stands at a root; the first that is found here or above it counts.
-const MARKS: [&str; 3] = ["stackorder.yaml", ".git", "data/common.yaml"];
+/// The nearest folder at or above `here` with a `stackorder.yaml`, else with folders of layers, else with a `.git`.
+pub fn find(here: &Path, options: &Options) -> Option<PathBuf> {
+    let with = |name: &str| here.ancestors().find(|folder| folder.join(name).exists()).map(Path::to_owned);
+    with("stackorder.yaml").or_else(|| options.root(here)).or_else(|| with(".git"))
+}
 
-/// The root of the tree: the folder that is named, else the nearest at or above the current one that has a
-/// `stackorder.yaml`, else a `.git`, else the data of a workspace, else the current folder.
+/// The root of the tree: the folder that is named, else as [`find`] finds it, else the workspace, else the current folder.
 ///
 /// # Errors
-/// There is no current folder.
+/// The folder that is named is not there, there is no current one, or a setting makes no sense.
 pub fn root(named: Option<&Path>, context: &Context) -> Result<PathBuf, Problems> {
-    if let Some(folder) = named.or(context.workspace.as_deref()) {
-        return Ok(folder.to_owned());
+    if let Some(folder) = named {
+        return match folder.is_dir() {
+            true => Ok(folder.to_owned()),
+            false => Err(Problem::new(format!("there is no folder `{}`", folder.display())).into()),
+        };
     }
-    let here = here()?;
-    let found = MARKS.iter().find_map(|mark| here.ancestors().find(|folder| folder.join(mark).exists()));
-    Ok(found.unwrap_or(&here).to_owned())
+    let here = options::here()?;
+    let found = find(&here, &options::read(false)?).or_else(|| context.root().ok());
+    Ok(found.unwrap_or(here))
 }
 
 /// Opens the store of the tree at `root`, or the one that SUIL_STORE names.
