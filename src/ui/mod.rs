@@ -5,6 +5,8 @@
 
 pub mod ask;
 pub mod brief;
+pub mod drift;
+pub mod graph;
 pub mod hosts;
 pub mod impact;
 pub mod layers;
@@ -22,6 +24,7 @@ pub mod progress;
 pub mod replies;
 pub mod report;
 pub mod runs;
+pub mod stacks;
 pub mod store;
 pub mod table;
 pub mod text;

@@ -1,29 +1,41 @@
 //! `suil infra`, and what it has below it.
 
+mod affected;
+mod apply;
 mod audit;
 pub(super) mod begin;
+mod check;
 mod decrypt;
+mod destroy;
 mod diff;
+mod drift;
 mod encrypt;
 mod genkey;
+pub mod graph;
+mod ground;
 mod hosts;
 pub(super) mod keys;
 mod lint;
 mod locks;
 pub(super) mod options;
+mod plan;
 mod preinit;
 mod rekey;
 mod render;
+mod resume;
 pub(super) mod root;
 mod runs;
-mod select;
+pub(super) mod select;
 mod surgery;
 pub mod terraform;
+pub(super) mod tree;
 mod unlock;
+mod validate;
+mod why;
 
 use super::{Context, Outcome};
 
-/// Render Terraform layers, keep their secrets, and work on their states
+/// Render Terraform layers, order stacks, and keep their secrets and states
 #[derive(clap::Args, Debug)]
 #[command(disable_help_subcommand = true)]
 pub struct Args {
@@ -39,6 +51,12 @@ enum Command {
     Terraform(terraform::Args),
     Diff(diff::Args),
     Lint(lint::Args),
+    Plan(plan::Args),
+    Apply(apply::Args),
+    Destroy(destroy::Args),
+    Resume(resume::Args),
+    Check(check::Args),
+    Drift(drift::Args),
     Encrypt(encrypt::Args),
     Decrypt(decrypt::Args),
     Genkey(genkey::Args),
@@ -48,6 +66,10 @@ enum Command {
     Unlock(unlock::Args),
     Audit(audit::Args),
     Surgery(surgery::Args),
+    Graph(graph::Args),
+    Affected(affected::Args),
+    Why(why::Args),
+    Validate(validate::Args),
 }
 
 pub fn run(args: Args, context: &Context) -> Outcome {
@@ -57,6 +79,12 @@ pub fn run(args: Args, context: &Context) -> Outcome {
         Command::Terraform(args) => terraform::run(args, context),
         Command::Diff(args) => diff::run(args, context),
         Command::Lint(args) => lint::run(args, context),
+        Command::Plan(args) => plan::run(args, context),
+        Command::Apply(args) => apply::run(args, context),
+        Command::Destroy(args) => destroy::run(args, context),
+        Command::Resume(args) => resume::run(args, context),
+        Command::Check(args) => check::run(args, context),
+        Command::Drift(args) => drift::run(args, context),
         Command::Encrypt(args) => encrypt::run(args, context),
         Command::Decrypt(args) => decrypt::run(args, context),
         Command::Genkey(args) => genkey::run(args, context),
@@ -66,5 +94,9 @@ pub fn run(args: Args, context: &Context) -> Outcome {
         Command::Unlock(args) => unlock::run(args, context),
         Command::Audit(args) => audit::run(args, context),
         Command::Surgery(args) => surgery::run(args, context),
+        Command::Graph(args) => graph::run(args, context),
+        Command::Affected(args) => affected::run(args, context),
+        Command::Why(args) => why::run(args, context),
+        Command::Validate(args) => validate::run(args, context),
     }
 }
