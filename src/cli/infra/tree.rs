@@ -129,16 +129,14 @@ fn root(args: &Where, here: &Path, options: &Options) -> Result<PathBuf, Problem
             false => Err(Problem::new(format!("there is no folder `{}`", root.display())).into()),
         };
     }
-    let with = |name: &str| here.ancestors().find(|folder| folder.join(name).exists()).map(Path::to_owned);
-    let found = with("stackorder.yaml").or_else(|| options.root(here)).or_else(|| with(".git"));
-    found.ok_or_else(|| {
+    super::root::find(here, options).ok_or_else(|| {
         let what = "there is no tree of stacks here or in any folder above: none has stackorder.yaml, layers or .git";
         Problem::new(what).help("go to one, or name it with `--repo-root DIR`").into()
     })
 }
 
 /// What the repository is called.
-fn repo(args: &Where, root: &Path, git: &Repository) -> String {
+pub fn repo(args: &Where, root: &Path, git: &Repository) -> String {
     let folder = || {
         let real = root.canonicalize().unwrap_or_else(|_| root.to_owned());
         real.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_else(|| "local".to_owned())
