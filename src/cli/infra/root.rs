@@ -2,20 +2,15 @@
 
 use super::keys::settings;
 use super::options;
+use super::tree::{self, Where};
 use crate::base::{Problem, Problems};
 use crate::cli::Context;
-use crate::infra::layer::Options;
 use crate::infra::store::{self, Store};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// The nearest folder at or above `here` with a `stackorder.yaml`, else with folders of layers, else with a `.git`.
-pub fn find(here: &Path, options: &Options) -> Option<PathBuf> {
-    let with = |name: &str| here.ancestors().find(|folder| folder.join(name).exists()).map(Path::to_owned);
-    with("stackorder.yaml").or_else(|| options.root(here)).or_else(|| with(".git"))
-}
-
-/// The root of the tree: the folder that is named, else as [`find`] finds it, else the workspace, else the current folder.
+/// The root of the tree: the folder that is named, else the one that the graph is made of, else that of the workspace,
+/// else the current folder.
 ///
 /// # Errors
 /// The folder that is named is not there, there is no current one, or a setting makes no sense.
@@ -27,7 +22,7 @@ pub fn root(named: Option<&Path>, context: &Context) -> Result<PathBuf, Problems
         };
     }
     let here = options::here()?;
-    let found = find(&here, &options::read(false)?).or_else(|| context.root().ok());
+    let found = tree::found(&here, &options::read(false)?).or_else(|| context.root().ok());
     Ok(found.unwrap_or(here))
 }
 
@@ -40,11 +35,34 @@ pub fn store(root: &Path, context: &Context) -> Result<Arc<dyn Store>, Problems>
     Ok(store::open(settings.store.as_deref().map(String::as_str), root)?)
 }
 
-/// The same for a command that only looks: where there is no store yet it makes none.
+/// A store, and the repository whose rows in it are meant.
+pub struct Books {
+    pub store: Arc<dyn Store>,
+    /// `None` where the store belongs to this tree alone, whatever it was called meanwhile.
+    pub repo: Option<String>,
+}
+
+impl Books {
+    /// True for rows of the repository that is meant; letter case does not count.
+    pub fn has(&self, repo: &str) -> bool {
+        self.repo.as_ref().is_none_or(|name| name.eq_ignore_ascii_case(repo))
+    }
+}
+
+/// Opens the store for a command that only looks: where there is none yet it makes none. In a store that SUIL_STORE names
+/// other repositories may have rows, too.
 ///
 /// # Errors
-/// As [`store`].
-pub fn known(root: &Path, context: &Context) -> Result<Option<Arc<dyn Store>>, Problems> {
+/// As [`root`] and [`store`].
+pub fn known(place: &Where, context: &Context) -> Result<Option<Books>, Problems> {
+    let root = root(place.repo_root.as_deref(), context)?;
     let settings = settings(context)?;
-    Ok(store::known(settings.store.as_deref().map(String::as_str), root)?)
+    let Some(store) = store::known(settings.store.as_deref().map(String::as_str), &root)? else { return Ok(None) };
+    let named = || tree::named(place).ok().map(|(_, name)| name);
+    let repo = match (&place.repo, &settings.store) {
+        (Some(name), _) => Some(name.clone()),
+        (None, Some(_)) => named(),
+        (None, None) => None,
+    };
+    Ok(Some(Books { store, repo }))
 }
