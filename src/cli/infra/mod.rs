@@ -1,9 +1,11 @@
 //! `suil infra`, and what it has below it.
 
+mod affected;
 mod decrypt;
 mod diff;
 mod encrypt;
 mod genkey;
+pub mod graph;
 pub(super) mod keys;
 pub(super) mod options;
 mod preinit;
@@ -13,10 +15,13 @@ pub(super) mod root;
 mod select;
 mod surgery;
 pub mod terraform;
+pub(super) mod tree;
+mod validate;
+mod why;
 
 use super::{Context, Outcome};
 
-/// Render Terraform layers, keep their secrets, and work on their states
+/// Render Terraform layers, order stacks, and keep their secrets and states
 #[derive(clap::Args, Debug)]
 #[command(disable_help_subcommand = true)]
 pub struct Args {
@@ -36,6 +41,10 @@ enum Command {
     Genkey(genkey::Args),
     Rekey(rekey::Args),
     Surgery(surgery::Args),
+    Graph(graph::Args),
+    Affected(affected::Args),
+    Why(why::Args),
+    Validate(validate::Args),
 }
 
 pub fn run(args: Args, context: &Context) -> Outcome {
@@ -49,5 +58,9 @@ pub fn run(args: Args, context: &Context) -> Outcome {
         Command::Genkey(args) => genkey::run(args, context),
         Command::Rekey(args) => rekey::run(args, context),
         Command::Surgery(args) => surgery::run(args, context),
+        Command::Graph(args) => graph::run(args, context),
+        Command::Affected(args) => affected::run(args, context),
+        Command::Why(args) => why::run(args, context),
+        Command::Validate(args) => validate::run(args, context),
     }
 }
