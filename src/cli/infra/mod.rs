@@ -2,11 +2,13 @@
 
 mod audit;
 pub(super) mod begin;
+mod affected;
 mod decrypt;
 mod diff;
 mod encrypt;
 mod genkey;
 mod hosts;
+pub mod graph;
 pub(super) mod keys;
 mod lint;
 mod locks;
@@ -14,8 +16,15 @@ pub(super) mod options;
 mod preinit;
 mod rekey;
 mod render;
+pub(super) mod select;
+mod surgery;
+pub mod terraform;
+pub(super) mod tree;
+mod validate;
+mod why;
 pub(super) mod root;
 mod runs;
+pub(super) mod root;
 mod select;
 mod surgery;
 pub mod terraform;
@@ -23,7 +32,7 @@ mod unlock;
 
 use super::{Context, Outcome};
 
-/// Render Terraform layers, keep their secrets, and work on their states
+/// Render Terraform layers, order stacks, and keep their secrets and states
 #[derive(clap::Args, Debug)]
 #[command(disable_help_subcommand = true)]
 pub struct Args {
@@ -48,6 +57,10 @@ enum Command {
     Unlock(unlock::Args),
     Audit(audit::Args),
     Surgery(surgery::Args),
+    Graph(graph::Args),
+    Affected(affected::Args),
+    Why(why::Args),
+    Validate(validate::Args),
 }
 
 pub fn run(args: Args, context: &Context) -> Outcome {
@@ -66,5 +79,9 @@ pub fn run(args: Args, context: &Context) -> Outcome {
         Command::Unlock(args) => unlock::run(args, context),
         Command::Audit(args) => audit::run(args, context),
         Command::Surgery(args) => surgery::run(args, context),
+        Command::Graph(args) => graph::run(args, context),
+        Command::Affected(args) => affected::run(args, context),
+        Command::Why(args) => why::run(args, context),
+        Command::Validate(args) => validate::run(args, context),
     }
 }
