@@ -2,10 +2,18 @@
 
 #![allow(clippy::disallowed_methods)]
 
+#[path = "store/commands.rs"]
+mod commands;
 #[path = "store/contend.rs"]
+#[allow(clippy::print_stdout, reason = "a process tells the one that started it")]
 mod contend;
+#[path = "store/filled.rs"]
+mod filled;
 #[path = "store/postgres.rs"]
 mod postgres;
+#[path = "cli/room.rs"]
+#[allow(dead_code, reason = "others need the rest")]
+mod room;
 #[path = "store/rows.rs"]
 mod rows;
 #[path = "store/server.rs"]

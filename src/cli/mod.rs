@@ -19,6 +19,7 @@ mod impact;
 mod infra;
 mod init;
 mod keys;
+mod later;
 mod layers;
 mod load;
 mod man;
@@ -136,6 +137,7 @@ pub fn main() -> ExitCode {
     if let Some(exit) = complete::answer(&args) {
         return exit.into();
     }
+    let args = infra::graph::sorted(infra::terraform::sorted(&args));
     // Before they are parsed: who asked for JSON gets it of a wrong command line, too.
     ui::output::set_form(usage::form(&args));
     let exit = guard(settings::variable("RUST_BACKTRACE").is_some(), || match usage::parse(&args) {

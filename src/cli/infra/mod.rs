@@ -1,23 +1,34 @@
 //! `suil infra`, and what it has below it.
 
+mod audit;
+pub(super) mod begin;
 mod affected;
 mod decrypt;
 mod diff;
 mod encrypt;
 mod genkey;
+mod hosts;
 pub mod graph;
 pub(super) mod keys;
+mod lint;
+mod locks;
 pub(super) mod options;
 mod preinit;
 mod rekey;
 mod render;
-pub(super) mod root;
-mod select;
+pub(super) mod select;
 mod surgery;
 pub mod terraform;
 pub(super) mod tree;
 mod validate;
 mod why;
+pub(super) mod root;
+mod runs;
+pub(super) mod root;
+mod select;
+mod surgery;
+pub mod terraform;
+mod unlock;
 
 use super::{Context, Outcome};
 
@@ -36,10 +47,15 @@ enum Command {
     Preinit(preinit::Args),
     Terraform(terraform::Args),
     Diff(diff::Args),
+    Lint(lint::Args),
     Encrypt(encrypt::Args),
     Decrypt(decrypt::Args),
     Genkey(genkey::Args),
     Rekey(rekey::Args),
+    Runs(runs::Args),
+    Locks(locks::Args),
+    Unlock(unlock::Args),
+    Audit(audit::Args),
     Surgery(surgery::Args),
     Graph(graph::Args),
     Affected(affected::Args),
@@ -53,10 +69,15 @@ pub fn run(args: Args, context: &Context) -> Outcome {
         Command::Preinit(args) => preinit::run(args, context),
         Command::Terraform(args) => terraform::run(args, context),
         Command::Diff(args) => diff::run(args, context),
+        Command::Lint(args) => lint::run(args, context),
         Command::Encrypt(args) => encrypt::run(args, context),
         Command::Decrypt(args) => decrypt::run(args, context),
         Command::Genkey(args) => genkey::run(args, context),
         Command::Rekey(args) => rekey::run(args, context),
+        Command::Runs(args) => runs::run(args, context),
+        Command::Locks(args) => locks::run(args, context),
+        Command::Unlock(args) => unlock::run(args, context),
+        Command::Audit(args) => audit::run(args, context),
         Command::Surgery(args) => surgery::run(args, context),
         Command::Graph(args) => graph::run(args, context),
         Command::Affected(args) => affected::run(args, context),

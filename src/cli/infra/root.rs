@@ -29,7 +29,6 @@ pub fn root(named: Option<&Path>, context: &Context) -> Result<PathBuf, Problems
 ///
 /// # Errors
 /// A setting makes no sense, or the store cannot be opened.
-#[allow(dead_code, reason = "commands that run stacks open it")]
 pub fn store(root: &Path, context: &Context) -> Result<Arc<dyn Store>, Problems> {
     let settings = settings(context)?;
     Ok(store::open(settings.store.as_deref().map(String::as_str), root)?)
