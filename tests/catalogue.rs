@@ -531,3 +531,50 @@ fn a_lookup_reads_facts_as_they_were_written() {
     room.write("facts/n/b.yaml", "");
     assert!(room.bad(&all()).contains("lookup of `b.port.n` finds nothing"));
 }
+
+/// The facts of the module `infra`: outputs by layer, whose name may hold dots, and which of them are sensitive.
+fn layers(field: &str) -> Room {
+    Room::new(&[
+        ("modules/a/requires.yaml", ""),
+        ("modules/infra/requires.yaml", ""),
+        ("data/roles/r.yaml", &format!("modules: [a]\na: {{x: !LOOKUP {{field: infra.{field}, from: facts}}}}\n")),
+        ("data/roles/cloud.yaml", "modules: [infra]\n"),
+        ("data/nodes/n.yaml", "role: r\n"),
+        ("data/nodes/here.yaml", "role: cloud\n"),
+        (
+            "facts/here/infra.yaml",
+            "facts:\n  net/prod@eu_v1.2: {address: 192.0.2.7, ports: [80, 443], token: 'sha256:00'}\n  layers: {net/prod@eu_v1.2: {clean: true, sensitive: [token]}}\n",
+        ),
+    ])
+}
+
+#[test]
+fn an_output_of_a_layer_can_be_looked_up() {
+    let found = |field: &str| value(&layers(field).good(&all()), "n", "a.x").to_json_line();
+    assert_eq!(found("net/prod@eu_v1.2.address"), r#"["192.0.2.7"]"#);
+    assert_eq!(found("net/prod@eu_v1.2.ports"), r#"["80","443"]"#);
+    assert_eq!(found("net/prod@eu_v1.2.ports.1"), r#"["443"]"#);
+}
+
+#[test]
+fn a_sensitive_output_cannot_be_looked_up() {
+    let found = layers("net/prod@eu_v1.2.token").bad(&all());
+    for words in
+        ["reads a sensitive output of Terraform on node `here`", "data/roles/r.yaml:2:8", "`token`", "encrypted"]
+    {
+        assert!(found.contains(words), "{words}: {found}");
+    }
+    assert!(!found.contains("sha256"), "{found}");
+}
+
+#[test]
+fn a_layer_or_an_output_that_is_misspelt_is_guessed() {
+    for field in ["net/prod@eu_v1.2.adress", "net/prd@eu_v1.2.address", "net.prod@eu_v1.2.address"] {
+        let found = layers(field).bad(&all());
+        assert!(found.contains(&format!("lookup of `infra.{field}` finds nothing")), "{found}");
+        assert!(found.contains("did you mean `infra.net/prod@eu_v1.2.address`?"), "{found}");
+        assert!(found.contains("in facts/"), "{found}");
+    }
+    let found = layers("stacks/other/layers/none.zone").bad(&all());
+    assert!(found.contains("`suil facts` reads them"), "{found}");
+}

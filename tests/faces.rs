@@ -5,6 +5,8 @@
 
 #![allow(clippy::disallowed_methods)]
 
+#[path = "faces/compared.rs"]
+mod compared;
 #[path = "faces/documented.rs"]
 mod documented;
 #[path = "faces/exits.rs"]

@@ -329,3 +329,64 @@ fn two_renders_at_once_both_end_well() {
     assert_eq!(tree.names(LAYER), ["l.tfvars", "stacks.out"]);
     assert_eq!(tree.names(&format!("{LAYER}/stacks.out")).len(), 3);
 }
+
+#[test]
+fn a_tree_says_how_it_wants_to_be_rendered() {
+    let tree = Tree::new();
+    let vectors: serde_json::Value =
+        serde_json::from_str(include_str!("conformance/stacks/enc_vectors.json")).expect("vectors");
+    let sealed = &vectors[1];
+    let (envelope, plain) = (sealed["envelope"].as_str().expect("text"), sealed["plaintext"].as_str().expect("text"));
+    tree.write("environments/harbor/env.tfvars", &format!("town = \"harbor\"\ntoken = \"{envelope}\"\n"));
+    tree.write("stacks/kiln/s.tfvars", "ports = [80]\nsize = 3\npath = \"c:\\\\temp\"\n");
+    tree.write(&format!("{LAYER}/l.tfvars"), "ports = [\"!replace\", 443]\nsize = \"!delete\"\n");
+    let keys = key("corpus.pem");
+    let render = || {
+        let left = ended(tree.command(LAYER, &["--init", "never"]).env("STACKS_PRIVATE_KEY_PATH", &keys));
+        assert_eq!((left.status, left.stderr.as_str()), (0, ""));
+        let read = |name: &str| -> serde_json::Value {
+            serde_json::from_str(&tree.read(&format!("{LAYER}/stacks.out/{name}"))).expect("JSON")
+        };
+        (read("stacks.tf.json"), read("zzz.auto.tfvars.json"))
+    };
+    let (_, plainly) = render();
+    assert_eq!(plainly["ports"], serde_json::json!([80, "!replace", 443]));
+    assert_eq!(plainly["stacks_path"], "stacks/kiln/layer/harbor");
+    assert_eq!(plainly["stacks_environments"]["harbor"]["token"], plain);
+    assert_eq!(plainly["path"], "c:\\temp");
+    let settings = "hcl: hcl2-7.2\nmarkers: true\nstacks_path: real\nstacks_environments: closed\nsensitive: true\n";
+    tree.write("stacks.yaml", settings);
+    let (declared, set) = render();
+    assert_eq!(set["ports"], serde_json::json!([443]));
+    assert!(set.get("size").is_none(), "{set}");
+    assert_eq!(set["stacks_path"], "stacks/kiln/layers/harbor");
+    assert_eq!(set["stacks_environments"]["harbor"]["token"], envelope);
+    assert_eq!((&set["token"], &set["path"]), (&plain.into(), &"c:\\\temp".into()));
+    assert_eq!(declared["variable"]["token"], serde_json::json!({"sensitive": true}));
+    assert_eq!(declared["variable"]["town"], serde_json::json!({}));
+    tree.write("stacks.yaml", "marker: true\n");
+    let left = tree.render(LAYER, &[]);
+    assert_eq!(left.status, 1);
+    assert!(
+        left.stderr.contains("stacks.yaml:1:1") && left.stderr.contains("did you mean `markers`?"),
+        "{}",
+        left.stderr
+    );
+}
+
+#[test]
+fn what_files_of_base_set_in_hcl_or_json_is_declared() {
+    let tree = Tree::new();
+    tree.write("stacks/kiln/base/w.auto.tfvars", "deep = 1\n");
+    tree.write("stacks/kiln/base/w.auto.tfvars.json", "{\"//\": \"a comment\", \"wide\": 1, \"known\": 2}\n");
+    tree.write("stacks/kiln/base/v.tf.json", "{\"variable\": {\"known\": {}}}\n");
+    assert_eq!(tree.render(LAYER, &[]).status, 0);
+    let declared: serde_json::Value =
+        serde_json::from_str(&tree.read(&format!("{LAYER}/stacks.out/stacks.tf.json"))).expect("JSON");
+    let has = |name: &str| declared["variable"].get(name).is_some();
+    assert_eq!(["deep", "wide", "known", "//"].map(has), [true, true, false, false]);
+    tree.write("stacks/kiln/base/w.auto.tfvars.json", "{\"wide\": }\n");
+    let left = tree.render(LAYER, &[]);
+    assert_eq!(left.status, 1);
+    assert!(left.stderr.contains("--> stacks/kiln/base/w.auto.tfvars.json:1:10"), "{}", left.stderr);
+}

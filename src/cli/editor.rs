@@ -30,7 +30,15 @@ impl Editor {
     /// # Errors
     /// There is none, or the setting cannot be read as a command.
     pub fn find() -> Result<Editor, Problem> {
-        let set = ["VISUAL", "EDITOR"].into_iter().find_map(|name| Some((name, variable(name)?)));
+        Editor::of(&["VISUAL", "EDITOR"])
+    }
+
+    /// The same with the settings of these names.
+    ///
+    /// # Errors
+    /// As [`Editor::find`].
+    pub fn of(names: &[&str]) -> Result<Editor, Problem> {
+        let set = names.iter().copied().find_map(|name| Some((name, variable(name)?)));
         let words = match set {
             Some((name, command)) => shell::split(&command).filter(|words| !words.is_empty()).ok_or_else(|| {
                 Problem::new(format!("`{name}` is no command: a quote in it is not closed, or it is blank"))

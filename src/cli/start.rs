@@ -6,6 +6,7 @@ use super::settings::variable;
 use super::{Context, Outcome, Selection};
 use crate::base::{Mask, Plain, Problem, Problems, clock, problem::Kind};
 use crate::catalogue::Catalogue;
+use crate::infra::terraform;
 use crate::node::hostkey::{self, HostKey};
 use crate::node::{Access, Failure, Reason, Sudo, Target};
 use crate::run::{
@@ -85,11 +86,13 @@ impl Start {
 
     fn with(context: &Context, loaded: Loaded, catalogue: Catalogue, options: Options) -> Result<Start, Problems> {
         let screen = Arc::new(ui::watch::Screen::default());
-        let setup = Arc::new(setup(context, loaded, &screen));
+        let stop = Stop::default();
+        let halt = terraform::Stop::default();
+        let setup = Arc::new(setup(context, loaded, &screen, halt.clone()));
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
         let runtime = runtime.map_err(|e| Problem::new(format!("cannot start the threads of a run: {e}")))?;
-        let stop = Stop::default();
         runtime.spawn(listen(stop.clone()));
+        runtime.spawn(hand_on(stop.clone(), halt));
         Ok(Start { catalogue, options: Arc::new(options), stop, setup, screen, runtime, begun: clock::instant() })
     }
 
@@ -334,7 +337,7 @@ impl Start {
     }
 }
 
-fn setup(context: &Context, loaded: Loaded, screen: &Arc<ui::watch::Screen>) -> Setup {
+fn setup(context: &Context, loaded: Loaded, screen: &Arc<ui::watch::Screen>, halt: terraform::Stop) -> Setup {
     let Loaded { workspace, settings, vault, mask, modules } = loaded;
     let sudo = match settings.sudo_password {
         Some(word) => {
@@ -359,7 +362,7 @@ fn setup(context: &Context, loaded: Loaded, screen: &Arc<ui::watch::Screen>) -> 
         agent: variable("SSH_AUTH_SOCK").map(Into::into),
         ..Access::default()
     };
-    let layers = Arc::new(Held::new(context, workspace.root(), vault.mask()));
+    let layers = Arc::new(Held::new(context, workspace.root(), vault.mask(), halt));
     Setup { workspace, modules, vault, access, layers }
 }
 
@@ -374,6 +377,14 @@ async fn listen(stop: Stop) {
         }
     };
     tokio::join!(asked(SignalKind::interrupt()), asked(SignalKind::terminate()));
+}
+
+/// Lets Terraform hear of each wish to stop.
+async fn hand_on(stop: Stop, halt: terraform::Stop) {
+    stop.wished().await;
+    halt.ask();
+    stop.demanded().await;
+    halt.ask();
 }
 
 /// `anna@desk: suil apply --role web`, or with a reason `anna@desk: new kernel (suil apply --role web)`. Arguments of

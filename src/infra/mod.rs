@@ -12,6 +12,7 @@ pub mod graph;
 pub mod hcl;
 pub mod jinja;
 pub mod layer;
+pub mod lint;
 pub mod role;
 pub mod store;
 pub mod surgery;

@@ -39,22 +39,23 @@ pub fn scenes() -> &'static [Scene] {
         stage.example();
         stage.runs();
         stage.impact();
+        stage.compared();
         stage.scenes
     })
 }
 
-struct Stage {
+pub struct Stage {
     scenes: Vec<Scene>,
 }
 
 /// The exit codes of commands that are to succeed.
-const WELL: &[i32] = &[0];
-const ILL: &[i32] = &[1];
+pub const WELL: &[i32] = &[0];
+pub const ILL: &[i32] = &[1];
 
 impl Stage {
     /// Runs a command in both forms, and expects it to end with one of the exit codes.
     #[track_caller]
-    fn play(&mut self, room: &Room, section: &str, args: &[&str], exits: &[i32], same: bool) {
+    pub fn play(&mut self, room: &Room, section: &str, args: &[&str], exits: &[i32], same: bool) {
         let values = ["json", "yaml"].map(|form| {
             let left = room.run(&[&["--output", form], args].concat());
             assert!(exits.contains(&left.status), "{args:?} as {form}: {left:?}");
@@ -67,7 +68,7 @@ impl Stage {
     }
 
     #[track_caller]
-    fn same(&mut self, room: &Room, section: &str, args: &[&str], exits: &[i32]) {
+    pub fn same(&mut self, room: &Room, section: &str, args: &[&str], exits: &[i32]) {
         self.play(room, section, args, exits, true);
     }
 
@@ -273,19 +274,7 @@ impl Stage {
     /// A change of everything, against the revision before it.
     fn impact(&mut self) {
         let room = Room::copy("data-example");
-        let git = |args: &[&str]| {
-            let who = ["-c", "user.name=t", "-c", "user.email=t@example.com"];
-            let ended = std::process::Command::new("git")
-                .current_dir(room.path())
-                .args(who)
-                .args(args)
-                .env("GIT_CONFIG_GLOBAL", "/dev/null")
-                .status();
-            assert!(ended.expect("git").success(), "git {args:?}");
-        };
-        git(&["init", "--quiet"]);
-        git(&["add", "--all"]);
-        git(&["commit", "--quiet", "--message", "one"]);
+        commit(&room);
         room.write("data/roles/db.yaml", "modules: [base, hosts]\nsysctl: {parameters: {vm.swappiness: 5}}\n");
         room.write("data/nodes/web-01.example.com.yaml", "role: web\nhosts: {address: 192.0.2.99}\n");
         room.write("data/nodes/web-03.example.com.yaml", "role: web\nhosts: {address: 192.0.2.13}\n");
@@ -297,6 +286,23 @@ impl Stage {
         self.same(&room, "`suil diff`", &["diff", "HEAD", "HEAD", "--detailed-exitcode"], WELL);
         self.same(&room, "`suil diff`", &["diff", "HEAD", "--role", "db", "--detailed-exitcode"], &[2]);
     }
+}
+
+/// Makes a repository of the room, with all of it in one commit.
+pub fn commit(room: &Room) {
+    let git = |args: &[&str]| {
+        let who = ["-c", "user.name=t", "-c", "user.email=t@example.com"];
+        let ended = std::process::Command::new("git")
+            .current_dir(room.path())
+            .args(who)
+            .args(args)
+            .env("GIT_CONFIG_GLOBAL", "/dev/null")
+            .status();
+        assert!(ended.expect("git").success(), "git {args:?}");
+    };
+    git(&["init", "--quiet"]);
+    git(&["add", "--all"]);
+    git(&["commit", "--quiet", "--message", "one"]);
 }
 
 /// `@` stands for the folder that is the node's disk.

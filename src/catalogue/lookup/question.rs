@@ -34,7 +34,7 @@ impl Questions {
         // Nobody is the node that asks.
         let values = answer.list(u32::MAX, lookup.self_);
         match lookup.required && values.is_empty() {
-            true => Err(nothing(lookup, place).into()),
+            true => Err(nothing(lookup, place, answer.near()).into()),
             false => Ok(values.to_vec()),
         }
     }

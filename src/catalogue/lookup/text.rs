@@ -105,6 +105,16 @@ pub fn another(lookup: &Lookup, node: &str, other: &Lookup, marker: Place, place
         .help(format!("look up `{}` here as well", other.field))
 }
 
+/// The problem of a lookup that reads a sensitive output: the facts have its digest alone.
+pub fn sensitive(lookup: &Lookup, node: &str, layer: &str, output: &str, marker: Place) -> Problem {
+    let what = format!("lookup of `{}` reads a sensitive output of Terraform on node `{node}`", lookup.field);
+    Problem::new(what)
+        .at(marker)
+        .expected("expected an output that may be shown")
+        .note(format!("the facts hold the digest of output `{output}` of layer `{layer}`, and never its plaintext"))
+        .help("let both read the secret from one place: keep it encrypted in the data, and give it to the layer")
+}
+
 /// Fills in a format, which was checked when its file was loaded.
 fn fill(format: &str, value: &str, node: &str, role: &str) -> String {
     let mut out = String::with_capacity(format.len() + value.len() + node.len());

@@ -3,6 +3,7 @@
 mod apply;
 mod begin;
 mod check;
+pub(super) mod begin;
 mod decrypt;
 mod destroy;
 mod diff;
@@ -11,6 +12,7 @@ mod genkey;
 mod ground;
 mod hosts;
 pub(super) mod keys;
+mod lint;
 pub(super) mod options;
 mod plan;
 mod preinit;
@@ -44,6 +46,7 @@ enum Command {
     Destroy(destroy::Args),
     Resume(resume::Args),
     Check(check::Args),
+    Lint(lint::Args),
     Encrypt(encrypt::Args),
     Decrypt(decrypt::Args),
     Genkey(genkey::Args),
@@ -62,6 +65,7 @@ pub fn run(args: Args, context: &Context) -> Outcome {
         Command::Destroy(args) => destroy::run(args, context),
         Command::Resume(args) => resume::run(args, context),
         Command::Check(args) => check::run(args, context),
+        Command::Lint(args) => lint::run(args, context),
         Command::Encrypt(args) => encrypt::run(args, context),
         Command::Decrypt(args) => decrypt::run(args, context),
         Command::Genkey(args) => genkey::run(args, context),

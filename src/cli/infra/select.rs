@@ -41,6 +41,17 @@ pub fn layers(words: &[String], all: bool, here: &Path, options: &Options) -> Re
     if problems.is_empty() { Ok(layers) } else { Err(problems) }
 }
 
+/// The root of the layers that the words name, or of the layer at `here`.
+///
+/// # Errors
+/// There is none.
+pub fn root_of(words: &[String], all: bool, here: &Path, options: &Options) -> Result<PathBuf, Problems> {
+    if !words.is_empty() || all {
+        return Ok(tree(words, here, options)?);
+    }
+    Ok(Layer::at(here, options).map_err(|problem| lost(problem, here, options))?.root)
+}
+
 /// The root of the tree that the words are about.
 ///
 /// # Errors

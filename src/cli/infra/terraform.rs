@@ -3,7 +3,7 @@
 use super::render::{self, Init};
 use super::{begin, options, select};
 use crate::base::problem::Kind;
-use crate::base::{Mask, Problems};
+use crate::base::{Mask, Problem, Problems};
 use crate::cli::{Context, Outcome};
 use crate::infra::layer::{self, Rendered};
 use crate::infra::terraform::Tool;
@@ -20,7 +20,8 @@ use std::sync::Arc;
     disable_version_flag = true,
     after_help = "\
 Examples: suil infra terraform plan, suil infra terraform apply -auto-approve, suil infra terraform -help
-The three options are suil's wherever they stand before a `--`, and everything else is Terraform's."
+--init, --allow-outside and --help are suil's wherever they stand before a `--`, and everything else is Terraform's;
+--workspace and --output stand before `terraform`."
 )]
 pub struct Args {
     /// Run `terraform init` before; `auto` does where it never ran
@@ -98,7 +99,13 @@ pub fn run(args: Args, context: &Context) -> Outcome {
 /// The layer here, rendered, and the program that its tree asks for; or what suil ends with where it cannot be rendered.
 pub fn render_here(outside: bool, context: &Context) -> Result<Result<(Rendered, Tool, Mask), Exit>, Problems> {
     let options = options::read(outside)?;
-    let layers = select::layers(&[], false, &options::here()?, &options)?;
+    let layers = select::layers(&[], false, &options::here()?, &options).map_err(|problems| {
+        let stand = |problem: Problem| match problem.what.ends_with("is no layer") {
+            true => problem.help("go to a layer's folder"),
+            false => problem,
+        };
+        problems.into_iter().map(stand).collect::<Problems>()
+    })?;
     let Some(layer) = layers.first() else { return Ok(Err(Exit::Done)) };
     let mask = Mask::new();
     // What it reads of other layers is removed with it: nothing of suil is left once it is Terraform.

@@ -89,7 +89,7 @@ impl Tool {
         self.whole(command)
     }
 
-    fn wait(&self, command: Command) -> Result<Ended, Problem> {
+    pub(super) fn wait(&self, command: Command) -> Result<Ended, Problem> {
         signals::wait(command).map_err(|e| self.missing(&e))
     }
 

@@ -18,6 +18,12 @@ const BATCHES: usize = 40;
 /// Headings are broken before this column.
 const WIDTH: usize = 78;
 
+/// Renders the difference of two texts, which hold no secret.
+pub fn difference(diff: &crate::resource::TextDiff, paint: Paint) -> String {
+    let lines = if super::columns().is_some() { content::LINES } else { usize::MAX };
+    content::render(lines, diff, &Mask::new(), paint)
+}
+
 /// Renders the whole plan and a summary line. What `mask` knows never shows. Why a node could not be planned is told
 /// with the other problems, at the end of the run.
 pub fn render(plan: &Plan, mask: &Mask, paint: Paint) -> String {
