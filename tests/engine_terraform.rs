@@ -21,7 +21,11 @@ fn code(key: &str, reads: &[&str], command: &str) -> String {
         "terraform {{\n  backend \"local\" {{\n    path = \"../../state/{key}.tfstate\"\n  }}\n}}\n\
          resource \"terraform_data\" \"it\" {{\n  input = [{}]\n  provisioner \"local-exec\" {{\n    command = \"{command}\"\n  }}\n}}\n\
          output \"id\" {{\n  value = terraform_data.it.id\n}}\n",
-        reads.iter().map(|read| format!("data.terraform_remote_state.{read}.outputs.id")).collect::<Vec<_>>().join(", "),
+        reads
+            .iter()
+            .map(|read| format!("data.terraform_remote_state.{read}.outputs.id"))
+            .collect::<Vec<_>>()
+            .join(", "),
     );
     for read in reads {
         text += &format!(
@@ -93,7 +97,8 @@ fn a_failure_blocks_exactly_its_dependents_and_resume_finishes_the_rest() {
     // What reads s11, directly or not: in wave 2 its own place and the odd ones before it, and so on.
     let mut blocked: Vec<usize> = vec![1];
     for wave in 2..5 {
-        blocked = (0..6).filter(|at| blocked.contains(at) || at % 2 == 1 && blocked.contains(&((at + 1) % 6))).collect();
+        blocked =
+            (0..6).filter(|at| blocked.contains(at) || at % 2 == 1 && blocked.contains(&((at + 1) % 6))).collect();
         for at in 0..6 {
             let want = if blocked.contains(&at) { "blocked" } else { "applied" };
             assert_eq!(found[&format!("stacks/s{wave}{at}")], want, "wave {wave}, {at}");
@@ -111,7 +116,10 @@ fn a_failure_blocks_exactly_its_dependents_and_resume_finishes_the_rest() {
     let left = room.run(&["infra", "plan", "--all", "--detailed-exitcode"]);
     assert_eq!((left.status, left.stdout.matches("no changes").count()), (0, 30), "{}{}", left.stdout, left.stderr);
     let left = room.run(&["infra", "resume"]);
-    assert_eq!((left.status, left.stderr.as_str()), (3, "suil: there is no run to resume\nhelp: `suil infra runs` lists all runs\n"));
+    assert_eq!(
+        (left.status, left.stderr.as_str()),
+        (3, "suil: there is no run to resume\nhelp: `suil infra runs` lists all runs\n")
+    );
 }
 
 #[test]

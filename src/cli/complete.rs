@@ -5,6 +5,7 @@
 //! that is being typed.
 
 mod offer;
+mod stacks;
 
 use super::{Cli, settings};
 use crate::ui::Exit;

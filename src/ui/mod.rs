@@ -23,6 +23,7 @@ pub mod replies;
 pub mod report;
 pub mod runs;
 pub mod stacks;
+pub mod store;
 pub mod table;
 pub mod text;
 pub mod watch;

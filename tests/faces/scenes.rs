@@ -114,6 +114,7 @@ impl Stage {
         self.same(&room, "`suil man`", &["man", "pages"], WELL);
         self.differences();
         self.envelopes();
+        self.stacks();
         let made = Room::new();
         self.play(&made, "`suil init`", &["init", "."], &[0, 1], false);
         // A fault with a rule of its own: both have a place.
@@ -156,6 +157,20 @@ impl Stage {
         let once =
             ["infra", "genkey", "--bits", "2048", "--private-key-path", "new.pem", "--public-key-path", "new.pub"];
         self.play(&room, "`suil infra genkey`", &once, &[0, 3], false);
+    }
+
+    /// Runs over stacks and their locks.
+    fn stacks(&mut self) {
+        let room = Room::new();
+        crate::filled::fill(&*suil::infra::store::open(None, &room.path()).expect("a store"));
+        self.same(&room, "`suil infra runs`", &["infra", "runs"], WELL);
+        self.same(&room, "`suil infra runs show`", &["infra", "runs", "show", "-2"], WELL);
+        self.same(&room, "`suil infra runs show`", &["infra", "runs", "show", "-2", "--stack", "stacks/prod/db"], WELL);
+        self.same(&room, "`suil infra runs prune`", &["infra", "runs", "prune", "--dry-run"], WELL);
+        self.same(&room, "`suil infra locks`", &["infra", "locks"], WELL);
+        self.same(&room, "`suil infra audit`", &["infra", "audit"], WELL);
+        let unlock = ["infra", "unlock", "stacks/prod/vpc", "--reason", "it hangs", "--force-state"];
+        self.play(&room, "`suil infra unlock`", &unlock, &[0, 1], false);
     }
 
     /// What a change does, by git.

@@ -67,6 +67,9 @@ impl Offer {
     /// The keys, or the resources, of the node that the command line names; keys one level below what is typed. A key that has more below
     /// stands there with a dot, too.
     pub fn keys(&self, start: &str) -> Vec<CompletionCandidate> {
+        if self.is_infra() {
+            return super::stacks::keys(start);
+        }
         let known = || {
             let workspace = self.workspace()?;
             let (name, matches) = self.matches()?.remove_subcommand()?;
@@ -91,8 +94,11 @@ impl Offer {
         known().into_iter().flatten().map(CompletionCandidate::new).collect()
     }
 
-    /// The recorded runs that begin so, the last first.
+    /// The recorded runs that begin so, the last first; below `infra` those over stacks.
     pub fn runs(&self, start: &str) -> Vec<CompletionCandidate> {
+        if self.is_infra() {
+            return super::stacks::runs(start);
+        }
         let Some(entries) = self.root().and_then(|root| fs::read_dir(root.join(".runs")).ok()) else {
             return Vec::new();
         };
@@ -120,6 +126,10 @@ impl Offer {
         names.sort();
         names.dedup();
         names.into_iter().map(CompletionCandidate::new).collect()
+    }
+
+    fn is_infra(&self) -> bool {
+        self.words.get(1).is_some_and(|word| word == "infra")
     }
 
     fn root(&self) -> Option<PathBuf> {

@@ -1,9 +1,10 @@
 //! `suil infra`, and what it has below it.
 
 mod apply;
+mod audit;
 mod begin;
-mod check;
 pub(super) mod begin;
+mod check;
 mod decrypt;
 mod destroy;
 mod diff;
@@ -13,6 +14,7 @@ mod ground;
 mod hosts;
 pub(super) mod keys;
 mod lint;
+mod locks;
 pub(super) mod options;
 mod plan;
 mod preinit;
@@ -20,9 +22,12 @@ mod rekey;
 mod render;
 mod resume;
 mod root;
+pub(super) mod root;
+mod runs;
 mod select;
 mod surgery;
 pub mod terraform;
+mod unlock;
 
 use super::{Context, Outcome};
 
@@ -51,6 +56,10 @@ enum Command {
     Decrypt(decrypt::Args),
     Genkey(genkey::Args),
     Rekey(rekey::Args),
+    Runs(runs::Args),
+    Locks(locks::Args),
+    Unlock(unlock::Args),
+    Audit(audit::Args),
     Surgery(surgery::Args),
 }
 
@@ -70,6 +79,10 @@ pub fn run(args: Args, context: &Context) -> Outcome {
         Command::Decrypt(args) => decrypt::run(args, context),
         Command::Genkey(args) => genkey::run(args, context),
         Command::Rekey(args) => rekey::run(args, context),
+        Command::Runs(args) => runs::run(args, context),
+        Command::Locks(args) => locks::run(args, context),
+        Command::Unlock(args) => unlock::run(args, context),
+        Command::Audit(args) => audit::run(args, context),
         Command::Surgery(args) => surgery::run(args, context),
     }
 }

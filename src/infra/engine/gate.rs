@@ -231,7 +231,12 @@ mod tests {
 
     #[test]
     fn a_new_plan_does_what_was_shown_or_less() {
-        let basis = Basis { summary: Some(summary(&["a"], &["b"], &["c"])), card: None, unknown: Vec::new(), run: String::new() };
+        let basis = Basis {
+            summary: Some(summary(&["a"], &["b"], &["c"])),
+            card: None,
+            unknown: Vec::new(),
+            run: String::new(),
+        };
         for (fresh, measure, well) in [
             (summary(&["a"], &["b"], &["c"]), Measure::Same, true),
             (summary(&[], &["b"], &[]), Measure::Same, false),

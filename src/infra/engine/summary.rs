@@ -116,10 +116,8 @@ impl Summary {
         let output = if outputs.len() == 1 { "output" } else { "outputs" };
         let lists = [adds, changes, destroys, replaces, imports, moves];
         let all = lists.into_iter().zip(words).chain([(outputs, output)]);
-        let words: Vec<String> = all
-            .filter(|(list, _)| !list.is_empty())
-            .map(|(list, words)| format!("{} {words}", list.len()))
-            .collect();
+        let words: Vec<String> =
+            all.filter(|(list, _)| !list.is_empty()).map(|(list, words)| format!("{} {words}", list.len())).collect();
         if words.is_empty() { "no changes".to_owned() } else { words.join(", ") }
     }
 }
