@@ -42,7 +42,7 @@ fn thirty(command: impl Fn(&str) -> String) -> Room {
     for wave in 0..5 {
         for at in 0..6 {
             let key = format!("s{wave}{at}");
-            let before = [at, (at + 1) % 6].map(|at| format!("s{}{at}", wave - 1 + usize::from(wave == 0)));
+            let before = [at, (at + 1) % 6].map(|at| format!("s{}{at}", (wave + usize::from(wave == 0)) - 1));
             let reads: Vec<&str> = match (wave, at % 2) {
                 (0, _) => vec![],
                 (_, 0) => vec![&before[0]],

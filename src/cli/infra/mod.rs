@@ -2,7 +2,6 @@
 
 mod apply;
 mod audit;
-mod begin;
 pub(super) mod begin;
 mod check;
 mod decrypt;
@@ -21,7 +20,6 @@ mod preinit;
 mod rekey;
 mod render;
 mod resume;
-mod root;
 pub(super) mod root;
 mod runs;
 mod select;
