@@ -134,7 +134,7 @@ pub fn main() -> ExitCode {
     if let Some(exit) = complete::answer(&args) {
         return exit.into();
     }
-    let args = infra::terraform::sorted(&args);
+    let args = infra::graph::sorted(infra::terraform::sorted(&args));
     // Before they are parsed: who asked for JSON gets it of a wrong command line, too.
     ui::output::set_form(usage::form(&args));
     let exit = guard(settings::variable("RUST_BACKTRACE").is_some(), || match usage::parse(&args) {

@@ -1,5 +1,6 @@
 //! `suil infra`, and what it has below it.
 
+mod affected;
 mod apply;
 mod audit;
 pub(super) mod begin;
@@ -9,6 +10,7 @@ mod destroy;
 mod diff;
 mod encrypt;
 mod genkey;
+pub mod graph;
 mod ground;
 mod hosts;
 pub(super) mod keys;
@@ -25,11 +27,14 @@ mod runs;
 mod select;
 mod surgery;
 pub mod terraform;
+pub(super) mod tree;
 mod unlock;
+mod validate;
+mod why;
 
 use super::{Context, Outcome};
 
-/// Render Terraform layers, keep their secrets, and work on their states
+/// Render Terraform layers, order stacks, and keep their secrets and states
 #[derive(clap::Args, Debug)]
 #[command(disable_help_subcommand = true)]
 pub struct Args {
@@ -59,6 +64,10 @@ enum Command {
     Unlock(unlock::Args),
     Audit(audit::Args),
     Surgery(surgery::Args),
+    Graph(graph::Args),
+    Affected(affected::Args),
+    Why(why::Args),
+    Validate(validate::Args),
 }
 
 pub fn run(args: Args, context: &Context) -> Outcome {
@@ -82,5 +91,9 @@ pub fn run(args: Args, context: &Context) -> Outcome {
         Command::Unlock(args) => unlock::run(args, context),
         Command::Audit(args) => audit::run(args, context),
         Command::Surgery(args) => surgery::run(args, context),
+        Command::Graph(args) => graph::run(args, context),
+        Command::Affected(args) => affected::run(args, context),
+        Command::Why(args) => why::run(args, context),
+        Command::Validate(args) => validate::run(args, context),
     }
 }

@@ -5,9 +5,12 @@
 //! a connection, and a second reader of git's formats would be wrong where `git` is right. The programs get no terminal,
 //! no prompt and no stdin but ours, take no lock, and what a person typed is never read as an option.
 
+mod change;
 mod objects;
 mod paths;
 mod same;
+
+pub use change::{Change, Refs};
 
 use super::Tree;
 use crate::base::{Problem, file, nearest::nearest};
@@ -81,11 +84,6 @@ impl Repository {
     #[must_use]
     pub fn reading(self, folders: Vec<String>) -> Repository {
         Repository { reads: folders, ..self }
-    }
-
-    /// The id of the commit that is checked out; `None` before the first one.
-    pub fn head(&self) -> Option<String> {
-        self.commit("HEAD").ok()
     }
 
     /// Opens a revision, by any name that git knows it by. `A...B` is where the histories of the two part, `B` being
