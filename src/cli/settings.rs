@@ -104,6 +104,13 @@ pub fn variable(name: &str) -> Option<String> {
     environment(name).map(|value| value.to_string()).filter(|value| !value.is_empty())
 }
 
+/// The whole environment: what must not be told is known by its names.
+#[allow(clippy::disallowed_methods)]
+pub fn all() -> Vec<(String, Zeroizing<String>)> {
+    let text = |value: std::ffi::OsString| value.to_string_lossy().into_owned();
+    std::env::vars_os().map(|(name, value)| (text(name), Zeroizing::new(text(value)))).collect()
+}
+
 /// `~/x` is in the home folder, as in a shell.
 pub fn home(path: &str) -> PathBuf {
     match (path.strip_prefix("~/"), environment("HOME")) {

@@ -23,6 +23,7 @@ pub mod progress;
 pub mod replies;
 pub mod report;
 pub mod runs;
+pub mod stacks;
 pub mod store;
 pub mod table;
 pub mod text;

@@ -3,16 +3,23 @@
 mod audit;
 pub(super) mod begin;
 mod affected;
+mod apply;
+mod audit;
+pub(super) mod begin;
+mod check;
 mod decrypt;
+mod destroy;
 mod diff;
 mod encrypt;
 mod genkey;
-mod hosts;
 pub mod graph;
+mod ground;
+mod hosts;
 pub(super) mod keys;
 mod lint;
 mod locks;
 pub(super) mod options;
+mod plan;
 mod preinit;
 mod rekey;
 mod render;
@@ -22,6 +29,7 @@ pub mod terraform;
 pub(super) mod tree;
 mod validate;
 mod why;
+mod resume;
 pub(super) mod root;
 mod runs;
 pub(super) mod root;
@@ -29,6 +37,10 @@ mod select;
 mod surgery;
 pub mod terraform;
 mod unlock;
+pub(super) mod tree;
+mod unlock;
+mod validate;
+mod why;
 
 use super::{Context, Outcome};
 
@@ -47,6 +59,11 @@ enum Command {
     Preinit(preinit::Args),
     Terraform(terraform::Args),
     Diff(diff::Args),
+    Plan(plan::Args),
+    Apply(apply::Args),
+    Destroy(destroy::Args),
+    Resume(resume::Args),
+    Check(check::Args),
     Lint(lint::Args),
     Encrypt(encrypt::Args),
     Decrypt(decrypt::Args),
@@ -69,6 +86,11 @@ pub fn run(args: Args, context: &Context) -> Outcome {
         Command::Preinit(args) => preinit::run(args, context),
         Command::Terraform(args) => terraform::run(args, context),
         Command::Diff(args) => diff::run(args, context),
+        Command::Plan(args) => plan::run(args, context),
+        Command::Apply(args) => apply::run(args, context),
+        Command::Destroy(args) => destroy::run(args, context),
+        Command::Resume(args) => resume::run(args, context),
+        Command::Check(args) => check::run(args, context),
         Command::Lint(args) => lint::run(args, context),
         Command::Encrypt(args) => encrypt::run(args, context),
         Command::Decrypt(args) => decrypt::run(args, context),

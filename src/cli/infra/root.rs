@@ -1,18 +1,15 @@
 //! The root of a tree of stacks, and the store that belongs to it.
 
 use super::keys::settings;
-use super::options::here;
+use super::{options, tree};
 use crate::base::Problems;
 use crate::cli::Context;
 use crate::infra::store::{self, Store};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// What stands at a root; the first that is found here or above it counts.
-const MARKS: [&str; 3] = ["stackorder.yaml", ".git", "data/common.yaml"];
-
-/// The root of the tree: the folder that is named, else the nearest at or above the current one that has a
-/// `stackorder.yaml`, else a `.git`, else the data of a workspace, else the current folder.
+/// The root of the tree: the folder that is named, else the one that the graph is made of, else that of the workspace,
+/// else the current folder.
 ///
 /// # Errors
 /// There is no current folder.
@@ -20,9 +17,10 @@ pub fn root(named: Option<&Path>, context: &Context) -> Result<PathBuf, Problems
     if let Some(folder) = named.or(context.workspace.as_deref()) {
         return Ok(folder.to_owned());
     }
-    let here = here()?;
-    let found = MARKS.iter().find_map(|mark| here.ancestors().find(|folder| folder.join(mark).exists()));
-    Ok(found.unwrap_or(&here).to_owned())
+    let here = options::here()?;
+    let workspace = || here.ancestors().find(|folder| folder.join("data/common.yaml").exists()).map(Path::to_owned);
+    let found = tree::found(&here, &options::read(false)?).or_else(workspace);
+    Ok(found.unwrap_or(here))
 }
 
 /// Opens the store of the tree at `root`, or the one that SUIL_STORE names.

@@ -101,23 +101,23 @@ impl Summary {
         [&self.destroys, &self.replaces].into_iter().flatten().map(String::as_str).collect()
     }
 
-    /// `2 to add, 1 to destroy`; `no changes`.
+    /// `2 to add, 1 to destroy, 1 output`; `no changes`.
     pub fn words(&self) -> String {
+        self.told(["to add", "to change", "to destroy", "to replace", "to import", "to move"])
+    }
+
+    /// The same of what was done: `2 added, 1 destroyed, 1 output`.
+    pub fn done(&self) -> String {
+        self.told(["added", "changed", "destroyed", "replaced", "imported", "moved"])
+    }
+
+    fn told(&self, words: [&str; 6]) -> String {
         let Summary { adds, changes, destroys, replaces, imports, moves, outputs, .. } = self;
-        let all = [
-            (adds, "to add"),
-            (changes, "to change"),
-            (destroys, "to destroy"),
-            (replaces, "to replace"),
-            (imports, "to import"),
-            (moves, "to move"),
-            (outputs, "of outputs"),
-        ];
-        let words: Vec<String> = all
-            .into_iter()
-            .filter(|(list, _)| !list.is_empty())
-            .map(|(list, words)| format!("{} {words}", list.len()))
-            .collect();
+        let output = if outputs.len() == 1 { "output" } else { "outputs" };
+        let lists = [adds, changes, destroys, replaces, imports, moves];
+        let all = lists.into_iter().zip(words).chain([(outputs, output)]);
+        let words: Vec<String> =
+            all.filter(|(list, _)| !list.is_empty()).map(|(list, words)| format!("{} {words}", list.len())).collect();
         if words.is_empty() { "no changes".to_owned() } else { words.join(", ") }
     }
 }
@@ -163,7 +163,7 @@ mod tests {
         let summary = Summary::read(&shown).expect("a plan");
         assert_eq!(
             summary.words(),
-            "1 to add, 1 to change, 1 to destroy, 2 to replace, 1 to import, 1 to move, 2 of outputs"
+            "1 to add, 1 to change, 1 to destroy, 2 to replace, 1 to import, 1 to move, 2 outputs"
         );
         assert_eq!(summary.replaces, ["a.four", "a.three"]);
         assert_eq!(

@@ -23,7 +23,7 @@ mod tree;
 pub use code::{backends, backends_json, declared, declared_json};
 pub use links::{Called, Kept, Links, Literal, Read, Settings, Spot, links, settings};
 pub use original::{Cause, Difference, original};
-pub use setup::{Setup, setup, setup_json};
+pub use setup::{RemoteState, Setup, setup, setup_json};
 pub use texts::{Text, texts};
 
 use super::Value;

@@ -1,0 +1,249 @@
+//! What commands over sets of stacks stand on: the tree, its graph, the store, the programs.
+
+use super::tree::{self, Changes, Since, Tree, Where};
+use super::{begin, options};
+use crate::base::{Mask, Problem, Problems, clock, problem::Kind};
+use crate::cli::settings::{self, variable};
+use crate::cli::{Context, start};
+use crate::infra::engine::{Begin, Chosen, Layers, Redactor, Set, Site, circle, unknown};
+use crate::infra::graph::{self, Affected, Graph, Query, Reason};
+use crate::infra::store::{Mode, Seen, Store};
+use crate::infra::terraform::{Stop, Tool, process};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Which stacks are meant, and where the tree is.
+#[derive(clap::Args, Debug, Default)]
+pub struct Choice {
+    #[command(flatten)]
+    pub since: Since,
+    /// Take these stacks, and no others
+    #[arg(long = "stacks", visible_alias = "stack", value_name = "STACK", value_delimiter = ',')]
+    pub stacks: Vec<String>,
+    /// Take every stack of the tree
+    #[arg(long, conflicts_with_all = ["base", "changed_from", "stacks"])]
+    pub all: bool,
+    #[command(flatten)]
+    pub place: Where,
+}
+
+impl Choice {
+    /// True where a change says which stacks are meant.
+    fn follows_change(&self) -> bool {
+        let since = self.since.base.is_some() || self.since.changed_from.is_some();
+        since || !self.all && self.stacks.is_empty()
+    }
+
+    /// True where nothing says which stacks are meant.
+    pub fn is_empty(&self) -> bool {
+        !self.all && self.stacks.is_empty() && self.since.base.is_none() && self.since.changed_from.is_none()
+    }
+}
+
+/// How a run goes on.
+#[derive(clap::Args, Clone, Debug, Default)]
+pub struct Speed {
+    /// Work on this many stacks at once [default: `apply.max_parallel` of the tree, or 6]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    pub parallel: Option<u16>,
+    /// Begin a wave only when the one before it is over, and nothing in it failed
+    #[arg(long)]
+    pub barrier: bool,
+}
+
+/// The ground of a command.
+pub struct Ground {
+    pub site: Site,
+    pub graph: Graph,
+    pub store: Arc<dyn Store>,
+    pub mask: Mask,
+    /// What a change touches, where that was asked.
+    affected: Option<Affected>,
+}
+
+impl Ground {
+    /// Finds the tree, scans it, opens the store, and listens for Ctrl-C.
+    ///
+    /// # Errors
+    /// The tree cannot be scanned, the store not opened, or a setting makes no sense.
+    pub fn new(place: &Where, context: &Context) -> Result<Ground, Problems> {
+        Ground::with(tree::open(place, None)?.0, None, context)
+    }
+
+    /// The same with what a change touches, where the choice asks for it.
+    ///
+    /// # Errors
+    /// As [`Ground::new`], and where git cannot compare.
+    pub fn of(choice: &Choice, context: &Context) -> Result<Ground, Problems> {
+        let (tree, changes) = tree::open(&choice.place, choice.follows_change().then_some(&choice.since))?;
+        let query = |changes: Changes| Query { changed: changes.paths(), requested: choice.stacks.clone() };
+        let affected = changes.map(|changes| graph::affected(&tree.graph, &query(changes)));
+        Ground::with(tree, affected, context)
+    }
+
+    fn with(tree: Tree, affected: Option<Affected>, context: &Context) -> Result<Ground, Problems> {
+        let Tree { root, graph, .. } = tree;
+        let root = root.canonicalize().map_err(|e| Problem::io("find", &root, &e))?;
+        let store = super::root::store(&root, context)?;
+        let mask = Mask::new();
+        let redactor = Redactor::new(mask.clone());
+        let environment = settings::all();
+        redactor.add_environment(environment.iter().map(|(name, value)| (name.as_str(), value.as_str())));
+        let stop = Stop::default();
+        listen(stop.clone());
+        let site = site(&root, &graph, redactor, stop, layers(&root, context, &mask)?);
+        see(&*store, &graph)?;
+        Ok(Ground { site, graph, store, mask, affected })
+    }
+
+    /// The set of a choice. Nothing chosen: what a change of the working tree touches.
+    ///
+    /// # Errors
+    /// A stack is not known, or the stacks depend on each other in a circle.
+    pub fn set(&self, choice: &Choice, backwards: bool) -> Result<Set, Problems> {
+        let mut problems = Problems::new();
+        let mut chosen: Vec<Chosen> = Vec::new();
+        let own = self.graph.stacks.iter().filter(|stack| !stack.external);
+        for key in choice.stacks.iter().filter(|key| !key.trim().is_empty()) {
+            let key = plain(key);
+            match self.graph.stacks.iter().find(|stack| stack.key == key && !stack.external) {
+                Some(stack) => chosen.push(requested(&stack.key)),
+                None => problems.push(unknown(&self.graph, key)),
+            }
+        }
+        if !problems.is_empty() {
+            return Err(problems);
+        }
+        if choice.all {
+            chosen = own.map(|stack| requested(&stack.key)).collect();
+        } else if let Some(affected) = &self.affected {
+            let touched = affected.affected.iter();
+            chosen = touched
+                .map(|one| Chosen { key: one.key.clone(), reasons: one.reasons.clone(), via: one.via.clone() })
+                .collect();
+            if !affected.cycles.is_empty() {
+                return Err(affected.cycles.iter().map(|cycle| circle(cycle)).collect());
+            }
+        }
+        Set::new(&self.site, &self.graph, chosen, backwards)
+    }
+
+    /// The set of these stacks.
+    ///
+    /// # Errors
+    /// As [`Ground::set`].
+    pub fn named(&self, keys: Vec<String>, backwards: bool) -> Result<Set, Problems> {
+        Set::new(&self.site, &self.graph, keys.iter().map(|key| requested(key)).collect(), backwards)
+    }
+
+    /// How the run goes on, as the command line or the tree says.
+    pub fn pace(&self, speed: &Speed) -> crate::infra::engine::schedule::Pace {
+        let parallel = speed.parallel.map_or(self.graph.policy.max_parallel, usize::from);
+        crate::infra::engine::schedule::Pace { parallel, barrier: speed.barrier }
+    }
+
+    /// What a run of this command is begun with.
+    pub fn begin(&self, mode: Mode, reason: Option<&str>) -> Begin {
+        Begin { mode, who: start::who(), reason: reason.unwrap_or_default().to_owned() }
+    }
+}
+
+fn requested(key: &str) -> Chosen {
+    Chosen { key: key.to_owned(), reasons: vec![Reason::Requested], via: Vec::new() }
+}
+
+/// A key without the word for no instance.
+pub fn plain(key: &str) -> &str {
+    key.trim().strip_suffix(":default").unwrap_or(key.trim())
+}
+
+/// Writes down which stacks the tree has: one that is gone later can still be destroyed.
+fn see(store: &dyn Store, graph: &Graph) -> Result<(), Problem> {
+    let now = clock::now();
+    let seen = graph.stacks.iter().filter(|stack| !stack.external).map(|stack| Seen {
+        id: String::new(),
+        repo: graph.repo.clone(),
+        key: stack.key.clone(),
+        backend: stack.backend.as_ref().map(|backend| backend.kind.clone()),
+        state: stack.state.clone(),
+        commit: graph.sha.clone(),
+        first: now,
+        last: now,
+        removed: None,
+    });
+    store.see(&graph.repo, &seen.collect::<Vec<Seen>>(), true)
+}
+
+/// A variable by suil's name, else by the name that others use.
+pub fn either(name: &str) -> Option<String> {
+    variable(&format!("SUIL_{name}")).or_else(|| variable(&format!("STACKORDER_{name}")))
+}
+
+fn site(root: &Path, graph: &Graph, redactor: Redactor, stop: Stop, layers: Option<Layers>) -> Site {
+    let here = |path: String| root.join(path);
+    let terraform = either("TERRAFORM_BIN").or_else(|| variable("STACKS_TERRAFORM_PATH"));
+    Site {
+        root: root.to_owned(),
+        repo: graph.repo.clone(),
+        sha: graph.sha.clone(),
+        plans: either("PLAN_DIR").map_or_else(|| root.join(".suil/plans"), here),
+        plugins: plugins(root),
+        terraform: Tool::new(terraform.unwrap_or_else(|| "terraform".to_owned())),
+        tofu: Tool::new(either("TOFU_BIN").unwrap_or_else(|| "tofu".to_owned())),
+        tool: either("TOOL"),
+        backend_config: either("BACKEND_CONFIG").map(|text| entries(&text)).unwrap_or_default(),
+        layers,
+        redactor,
+        stop,
+        patience: process::PATIENCE,
+        user: start::user(),
+    }
+}
+
+/// The entries of one variable, one a line or separated by commas.
+fn entries(text: &str) -> Vec<String> {
+    text.split(['\n', ',']).map(str::trim).filter(|entry| !entry.is_empty()).map(str::to_owned).collect()
+}
+
+/// Where providers are kept between inits; whoever has a cache of their own keeps it.
+fn plugins(root: &Path) -> Option<PathBuf> {
+    let config = variable("TF_CLI_CONFIG_FILE").map_or_else(|| settings::home("~/.terraformrc"), PathBuf::from);
+    let has = std::fs::read_to_string(config).is_ok_and(|text| text.contains("plugin_cache_dir"));
+    (variable("TF_PLUGIN_CACHE_DIR").is_none() && !has).then(|| root.join(".suil/plugins"))
+}
+
+/// How the layers of the tree are rendered, where it may have some.
+fn layers(root: &Path, context: &Context, mask: &Mask) -> Result<Option<Layers>, Problems> {
+    let options = options::of_tree(options::read(false)?, root)?;
+    if !root.join(&options.stacks).is_dir() || !root.join(&options.environments).is_dir() {
+        return Ok(None);
+    }
+    let (root, mask, of) = (root.to_owned(), mask.clone(), options.clone());
+    let context = Context { workspace: context.workspace.clone(), output: context.output };
+    let begin = move || begin::run(&context, &root, of.clone(), &mask);
+    Ok(Some(Layers { options, begin: Arc::new(begin) }))
+}
+
+/// Hears Ctrl-C and the wish of the system to end, on a thread of its own.
+fn listen(stop: Stop) {
+    let heard = std::thread::Builder::new().name("signals".to_owned());
+    // Where no thread can be had, Ctrl-C ends suil as it ends any program.
+    let _ = heard.spawn(move || {
+        let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_all().build() else { return };
+        runtime.block_on(async {
+            use tokio::signal::unix::{SignalKind, signal};
+            let asked = async |kind| {
+                let Ok(mut signals) = signal(kind) else { return };
+                while signals.recv().await.is_some() {
+                    stop.ask();
+                }
+            };
+            tokio::join!(asked(SignalKind::interrupt()), asked(SignalKind::terminate()));
+        });
+    });
+}
+
+/// What is said of an interrupted command.
+pub fn interrupted(note: &str) -> Problem {
+    Problem::new("interrupted").note(note).help("`suil infra resume` goes on").kind(Kind::Interrupted)
+}
