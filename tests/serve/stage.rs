@@ -9,7 +9,10 @@ use suil::infra::store::{
 };
 use tempfile::TempDir;
 
-/// A text that stands in a file of the workspace, encrypted or beside the data, and must never be served.
+/// The tree has no remote, so it is called as its folder.
+const REPO: &str = "acme";
+
+/// A text that stands in files of the workspace, and must never be served.
 pub const CANARY: &str = "canary-7f3a9c-plaintext";
 
 pub struct Stage {
@@ -127,7 +130,7 @@ fn key(part: &str, instance: &str) -> String {
 fn run(mode: Mode, process: Process, started: DateTime<Utc>) -> Run {
     Run {
         id: store::new_id(),
-        repo: String::new(),
+        repo: REPO.to_owned(),
         trigger: Trigger::Manual,
         mode,
         state: RunState::Pending,
@@ -207,7 +210,7 @@ fn filled(mut stage: Stage) -> Stage {
         .chain(["stacks/legacy".to_owned()])
         .map(|key| Seen {
             id: store::new_id(),
-            repo: String::new(),
+            repo: REPO.to_owned(),
             state: Some(format!("s3://acme-state/{}", key.replace(':', "/"))),
             key,
             backend: Some("s3".to_owned()),
@@ -217,9 +220,9 @@ fn filled(mut stage: Stage) -> Stage {
             removed: None,
         })
         .collect();
-    store.see("", &keys, true).expect("seen");
+    store.see(REPO, &keys, true).expect("seen");
     let here: Vec<Seen> = keys.iter().filter(|seen| seen.key != "stacks/legacy").cloned().collect();
-    store.see("", &here, true).expect("seen again, without one");
+    store.see(REPO, &here, true).expect("seen again, without one");
 
     stage.applied = applied(&*store, ci, now - TimeDelta::hours(5));
     stage.failed = failed(&*store, gone, now - TimeDelta::minutes(50));
@@ -239,7 +242,8 @@ fn applied(store: &dyn Store, process: Process, at: DateTime<Utc>) -> String {
         let from = at + TimeDelta::seconds(60 * i64::from(stack.wave));
         for phase in [Phase::Plan, Phase::Apply] {
             let state = if stack.stack.contains("monitoring") { StackState::Noop } else { StackState::Applied };
-            let stack = RunStack { state, started: Some(from), ended: Some(from + TimeDelta::seconds(80)), ..stack.clone() };
+            let stack =
+                RunStack { state, started: Some(from), ended: Some(from + TimeDelta::seconds(80)), ..stack.clone() };
             store.put_outcome(&stack, &outcome(&stack, phase, from, None)).expect("an outcome");
         }
     }
@@ -260,14 +264,27 @@ fn failed(store: &dyn Store, process: Process, at: DateTime<Utc>) -> String {
         let from = at + TimeDelta::seconds(60 * i64::from(stack.wave));
         let (state, error) = match n {
             0 | 2 => (StackState::Applied, None),
-            1 => (StackState::Failed, Some("Error: creating EKS cluster: quota exceeded\n\n  with module.main.aws_eks_cluster.this,\n  on main.tf line 14\n")),
+            1 => (
+                StackState::Failed,
+                Some(
+                    "Error: creating EKS cluster: quota exceeded\n\n  with module.main.aws_eks_cluster.this,\n  on main.tf line 14\n",
+                ),
+            ),
             _ => (StackState::Blocked, None),
         };
         let blocked_by = (state == StackState::Blocked).then(|| key("cluster", "prod"));
-        let stack = RunStack { state, blocked_by, started: Some(from), ended: Some(from + TimeDelta::seconds(70)), ..stack.clone() };
+        let stack = RunStack {
+            state,
+            blocked_by,
+            started: Some(from),
+            ended: Some(from + TimeDelta::seconds(70)),
+            ..stack.clone()
+        };
         store.put_outcome(&stack, &outcome(&stack, Phase::Plan, from, None)).expect("an outcome");
         if stack.blocked_by.is_none() {
-            store.put_outcome(&stack, &outcome(&stack, Phase::Apply, from + TimeDelta::seconds(50), error)).expect("an outcome");
+            store
+                .put_outcome(&stack, &outcome(&stack, Phase::Apply, from + TimeDelta::seconds(50), error))
+                .expect("an outcome");
         }
     }
     let check = |name: &str, state, summary: &str| Check {
@@ -291,7 +308,7 @@ fn failed(store: &dyn Store, process: Process, at: DateTime<Utc>) -> String {
             at,
             action: Action::Apply,
             who: "anna@desk".to_owned(),
-            repo: String::new(),
+            repo: REPO.to_owned(),
             stack: key("network", "prod"),
             run: Some(run.id.clone()),
             reason: "new subnets".to_owned(),
@@ -302,7 +319,10 @@ fn failed(store: &dyn Store, process: Process, at: DateTime<Utc>) -> String {
 
 fn going(store: &dyn Store, process: Process, at: DateTime<Utc>) -> String {
     let run = run(Mode::Plan, process, at);
-    let stacks = vec![part(&run, &key("dns", "prod"), 0, &["requested"], &[]), part(&run, &key("dns", "staging"), 0, &["changed"], &[])];
+    let stacks = vec![
+        part(&run, &key("dns", "prod"), 0, &["requested"], &[]),
+        part(&run, &key("dns", "staging"), 0, &["changed"], &[]),
+    ];
     store.begin(&run, &stacks).expect("begun");
     store.advance(&run.id, RunState::Planning).expect("forward");
     let mut first = stacks[0].clone();
@@ -314,7 +334,7 @@ fn going(store: &dyn Store, process: Process, at: DateTime<Utc>) -> String {
 fn drifts(store: &dyn Store, now: DateTime<Utc>) {
     let drift = |key: String, state, adds| Drift {
         id: store::new_id(),
-        repo: String::new(),
+        repo: REPO.to_owned(),
         stack: key,
         state,
         summary: Summary { changes: adds, ..Summary::default() },

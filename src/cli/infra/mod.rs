@@ -1,7 +1,5 @@
 //! `suil infra`, and what it has below it.
 
-mod audit;
-pub(super) mod begin;
 mod affected;
 mod apply;
 mod audit;
@@ -23,20 +21,12 @@ mod plan;
 mod preinit;
 mod rekey;
 mod render;
-pub(super) mod select;
-mod surgery;
-pub mod terraform;
-pub(super) mod tree;
-mod validate;
-mod why;
 mod resume;
 pub(super) mod root;
 mod runs;
-pub(super) mod root;
-mod select;
+pub(super) mod select;
 mod surgery;
 pub mod terraform;
-mod unlock;
 pub(super) mod tree;
 mod unlock;
 mod validate;
