@@ -4,7 +4,7 @@ use super::later::Later;
 use super::layers::Held;
 use super::load::Loaded;
 use super::settings::variable;
-use super::{Context, Outcome, Selection};
+use super::{Context, Selection};
 use crate::base::{Mask, Plain, Problem, Problems, clock, problem, problem::Kind};
 use crate::catalogue::Catalogue;
 use crate::infra::terraform;

@@ -213,6 +213,8 @@ impl Stage {
             false,
         );
         self.same(&room, "`suil infra surgery undo --list`", &words(&["undo", "--list"]), WELL);
+    }
+
     /// Runs over stacks and their locks.
     fn stacks(&mut self) {
         let room = Room::new();

@@ -8,6 +8,7 @@ mod check;
 mod decrypt;
 mod destroy;
 mod diff;
+mod drift;
 mod encrypt;
 mod genkey;
 pub mod graph;
@@ -49,12 +50,13 @@ enum Command {
     Preinit(preinit::Args),
     Terraform(terraform::Args),
     Diff(diff::Args),
+    Lint(lint::Args),
     Plan(plan::Args),
     Apply(apply::Args),
     Destroy(destroy::Args),
     Resume(resume::Args),
     Check(check::Args),
-    Lint(lint::Args),
+    Drift(drift::Args),
     Encrypt(encrypt::Args),
     Decrypt(decrypt::Args),
     Genkey(genkey::Args),
@@ -76,12 +78,13 @@ pub fn run(args: Args, context: &Context) -> Outcome {
         Command::Preinit(args) => preinit::run(args, context),
         Command::Terraform(args) => terraform::run(args, context),
         Command::Diff(args) => diff::run(args, context),
+        Command::Lint(args) => lint::run(args, context),
         Command::Plan(args) => plan::run(args, context),
         Command::Apply(args) => apply::run(args, context),
         Command::Destroy(args) => destroy::run(args, context),
         Command::Resume(args) => resume::run(args, context),
         Command::Check(args) => check::run(args, context),
-        Command::Lint(args) => lint::run(args, context),
+        Command::Drift(args) => drift::run(args, context),
         Command::Encrypt(args) => encrypt::run(args, context),
         Command::Decrypt(args) => decrypt::run(args, context),
         Command::Genkey(args) => genkey::run(args, context),
