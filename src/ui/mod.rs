@@ -26,6 +26,7 @@ pub mod runs;
 pub mod stacks;
 pub mod table;
 pub mod text;
+pub mod versions;
 pub mod watch;
 
 pub use output::{Listing, Output, document, show};
