@@ -11,6 +11,8 @@ mod compared;
 mod documented;
 #[path = "faces/exits.rs"]
 mod exits;
+#[path = "store/filled.rs"]
+mod filled;
 #[path = "cli/room.rs"]
 #[allow(dead_code, reason = "others need the rest")]
 mod room;

@@ -2,10 +2,17 @@
 
 #![allow(clippy::disallowed_methods)]
 
+#[path = "store/commands.rs"]
+mod commands;
 #[path = "store/contend.rs"]
 mod contend;
+#[path = "store/filled.rs"]
+mod filled;
 #[path = "store/postgres.rs"]
 mod postgres;
+#[path = "cli/room.rs"]
+#[allow(dead_code, reason = "others need the rest")]
+mod room;
 #[path = "store/rows.rs"]
 mod rows;
 #[path = "store/server.rs"]

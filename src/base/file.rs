@@ -74,3 +74,17 @@ pub fn private_folder(path: &Path) -> Result<(), Problem> {
     fs::create_dir_all(path).map_err(|e| Problem::io("make folder", path, &e))?;
     fs::set_permissions(path, fs::Permissions::from_mode(0o700)).map_err(|e| Problem::io("set the mode of", path, &e))
 }
+
+/// Makes suil's own folder below `root`, `.suil`, for nobody but its owner, and tells git to leave it alone.
+///
+/// # Errors
+/// It cannot be made.
+pub fn own_folder(root: &Path) -> Result<std::path::PathBuf, Problem> {
+    let folder = root.join(".suil");
+    private_folder(&folder)?;
+    let ignored = folder.join(".gitignore");
+    if !ignored.exists() {
+        write_quick(&ignored, b"*\n", 0o600)?;
+    }
+    Ok(folder)
+}

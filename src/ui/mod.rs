@@ -6,6 +6,7 @@
 pub mod ask;
 pub mod brief;
 pub mod drift;
+pub mod graph;
 pub mod hosts;
 pub mod impact;
 pub mod layers;
@@ -24,6 +25,7 @@ pub mod replies;
 pub mod report;
 pub mod runs;
 pub mod stacks;
+pub mod store;
 pub mod table;
 pub mod text;
 pub mod versions;

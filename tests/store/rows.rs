@@ -433,8 +433,12 @@ fn what_is_old_goes_and_the_latest_stays(room: &Room) {
     assert_eq!(store.prune(now, false).expect("removed"), Pruned::default());
     assert_eq!(store.outcomes(&run.id).expect("read").len(), 2, "what came of it stays for ever");
     assert_eq!(store.plan_text(&run.id, "b", Phase::Plan).expect("read"), None);
-    store.prune(at(1000 * day), false).expect("removed");
-    assert_eq!(store.drift("acme/infra").expect("read")[0].id, looks[2].id);
+    store.put_drift(&[looked("a", DriftState::Drifted, 3 * day)]).expect("written");
+    let late = Run { started: at(1000 * day), ..crate::run(Mode::Plan) };
+    store.begin(&late, &[]).expect("begun");
+    let left = store.drift_history("acme/infra", "a", 10).expect("read");
+    assert_eq!(left, [], "a run takes away what is past its time");
+    assert_eq!(store.drift("acme/infra").expect("read")[0].at, at(3 * day));
     assert_eq!(store.audit(Some("a"), None, 10).expect("read"), [entry]);
 }
 

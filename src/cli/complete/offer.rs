@@ -2,9 +2,12 @@
 
 use crate::base::Plain;
 use crate::catalogue::{self, Catalogue, Workspace};
+use crate::cli::infra::{options, select};
 use crate::cli::{Cli, Context, settings};
 use crate::data::Value;
 use crate::data::secret::NO_KEY;
+use crate::infra::layer::Options;
+use crate::infra::surgery::record;
 use crate::module::{Module, Revealed};
 use crate::plan::Modules;
 use crate::plan::intent::header;
@@ -67,6 +70,9 @@ impl Offer {
     /// The keys, or the resources, of the node that the command line names; keys one level below what is typed. A key that has more below
     /// stands there with a dot, too.
     pub fn keys(&self, start: &str) -> Vec<CompletionCandidate> {
+        if self.is_infra() {
+            return super::stacks::keys(start);
+        }
         let known = || {
             let workspace = self.workspace()?;
             let (name, matches) = self.matches()?.remove_subcommand()?;
@@ -91,8 +97,32 @@ impl Offer {
         known().into_iter().flatten().map(CompletionCandidate::new).collect()
     }
 
-    /// The recorded runs that begin so, the last first.
+    /// The layers of the tree around here whose folders, seen from its root, begin so.
+    pub fn layers(&self, start: &str) -> Vec<CompletionCandidate> {
+        let Some((root, options)) = self.tree() else { return Vec::new() };
+        let layers = select::found(&root, &options).unwrap_or_default();
+        let names = layers.iter().filter_map(|path| path.strip_prefix(&root).ok()?.to_str());
+        names.filter(|name| name.starts_with(start)).map(CompletionCandidate::new).collect()
+    }
+
+    /// The surgeries on record that begin so, the last first, and what each was.
+    pub fn surgeries(&self, start: &str) -> Vec<CompletionCandidate> {
+        let records = self.tree().and_then(|(root, _)| record::all(&root).ok()).unwrap_or_default();
+        let found = records.into_iter().rev().filter(|record| record.id.starts_with(start));
+        found.map(|record| CompletionCandidate::new(record.id).help(Some(record.manifest.surgery.into()))).collect()
+    }
+
+    /// The tree of layers around the current folder.
+    fn tree(&self) -> Option<(PathBuf, Options)> {
+        let options = options::read(false).ok()?;
+        Some((options.root(&std::env::current_dir().ok()?)?, options))
+    }
+
+    /// The recorded runs that begin so, the last first; below `infra` those over stacks.
     pub fn runs(&self, start: &str) -> Vec<CompletionCandidate> {
+        if self.is_infra() {
+            return super::stacks::runs(start);
+        }
         let Some(entries) = self.root().and_then(|root| fs::read_dir(root.join(".runs")).ok()) else {
             return Vec::new();
         };
@@ -120,6 +150,10 @@ impl Offer {
         names.sort();
         names.dedup();
         names.into_iter().map(CompletionCandidate::new).collect()
+    }
+
+    fn is_infra(&self) -> bool {
+        self.words.get(1).is_some_and(|word| word == "infra")
     }
 
     fn root(&self) -> Option<PathBuf> {

@@ -1,6 +1,8 @@
 //! `suil infra`, and what it has below it.
 
+mod affected;
 mod apply;
+mod audit;
 pub(super) mod begin;
 mod check;
 mod decrypt;
@@ -9,25 +11,32 @@ mod diff;
 mod drift;
 mod encrypt;
 mod genkey;
+pub mod graph;
 mod ground;
 mod hosts;
 pub(super) mod keys;
 mod lint;
+mod locks;
 pub(super) mod options;
 mod plan;
 mod preinit;
 mod rekey;
 mod render;
 mod resume;
-mod root;
-mod select;
+pub(super) mod root;
+mod runs;
+pub(super) mod select;
 mod surgery;
 pub mod terraform;
+pub(super) mod tree;
+mod unlock;
+mod validate;
 mod versions;
+mod why;
 
 use super::{Context, Outcome};
 
-/// Render Terraform layers, keep their secrets, and work on their states
+/// Render Terraform layers, order stacks, and keep their secrets and states
 #[derive(clap::Args, Debug)]
 #[command(disable_help_subcommand = true)]
 pub struct Args {
@@ -54,7 +63,15 @@ enum Command {
     Decrypt(decrypt::Args),
     Genkey(genkey::Args),
     Rekey(rekey::Args),
+    Runs(runs::Args),
+    Locks(locks::Args),
+    Unlock(unlock::Args),
+    Audit(audit::Args),
     Surgery(surgery::Args),
+    Graph(graph::Args),
+    Affected(affected::Args),
+    Why(why::Args),
+    Validate(validate::Args),
 }
 
 pub fn run(args: Args, context: &Context) -> Outcome {
@@ -75,6 +92,14 @@ pub fn run(args: Args, context: &Context) -> Outcome {
         Command::Decrypt(args) => decrypt::run(args, context),
         Command::Genkey(args) => genkey::run(args, context),
         Command::Rekey(args) => rekey::run(args, context),
+        Command::Runs(args) => runs::run(args, context),
+        Command::Locks(args) => locks::run(args, context),
+        Command::Unlock(args) => unlock::run(args, context),
+        Command::Audit(args) => audit::run(args, context),
         Command::Surgery(args) => surgery::run(args, context),
+        Command::Graph(args) => graph::run(args, context),
+        Command::Affected(args) => affected::run(args, context),
+        Command::Why(args) => why::run(args, context),
+        Command::Validate(args) => validate::run(args, context),
     }
 }

@@ -1,10 +1,9 @@
 //! `suil infra versions`.
 
-use super::ground::{Place, named};
-use crate::base::{Mask, Plain, Problem};
+use super::tree;
+use crate::base::{Mask, Plain};
 use crate::cli::{Context, Outcome};
-use crate::data::tree;
-use crate::infra::graph;
+use crate::data::tree::tags;
 use crate::infra::versions::{self, Standing};
 use crate::ui::{self, Exit, Paint};
 
@@ -18,14 +17,12 @@ pub struct Args {
     #[arg(long)]
     detailed_exitcode: bool,
     #[command(flatten)]
-    place: Place,
+    tree: tree::Where,
 }
 
 pub fn run(args: Args, context: &Context) -> Outcome {
-    let root = super::root::root(args.place.repo_root.as_deref(), context)?;
-    let root = root.canonicalize().map_err(|e| Problem::io("find", &root, &e))?;
-    let graph = graph::scan(&root, &named(&root, &args.place))?;
-    let (lags, problems) = versions::lags(&graph, |address| tree::tags(&root, address));
+    let (tree, _) = tree::open(&args.tree, None)?;
+    let (lags, problems) = versions::lags(&tree.graph, |address| tags(&tree.root, address));
     let text = || ui::versions::render(&lags, ui::columns(), Paint::ON);
     let value = || Plain::from_iter([("modules", lags.iter().map(ui::versions::value).collect::<Plain>())]);
     ui::show(context.output, text, value)?;

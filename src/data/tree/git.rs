@@ -5,11 +5,13 @@
 //! a connection, and a second reader of git's formats would be wrong where `git` is right. The programs get no terminal,
 //! no prompt and no stdin but ours, take no lock, and what a person typed is never read as an option.
 
+mod change;
 mod objects;
 mod paths;
 mod remote;
 mod same;
 
+pub use change::{Change, Refs};
 pub use remote::tags;
 
 use super::Tree;

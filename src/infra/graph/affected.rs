@@ -18,13 +18,25 @@ pub struct Query {
 /// Finds the stacks that a change touches, why, and their waves.
 pub fn affected(graph: &Graph, query: &Query) -> Affected {
     let order = Order::new(graph);
+    marked(graph, &order, &query.changed).scheduled(&order, &query.requested)
+}
+
+/// Steps 1 to 3.
+fn marked<'a>(graph: &'a Graph, order: &Order, changed: &[String]) -> Marks<'a> {
     let mut marks = Marks::new(graph);
-    marks.paths(&query.changed);
+    marks.paths(changed);
     marks.modules();
     if graph.policy.dependents {
-        marks.dependents(&order);
+        marks.dependents(order);
     }
-    marks.scheduled(&order, &query.requested)
+    marks
+}
+
+/// The first path that touches each stack and each module itself, by key.
+pub(super) fn touched_by(graph: &Graph, changed: &[String]) -> HashMap<String, String> {
+    let mut marks = Marks::new(graph);
+    marks.paths(changed);
+    marks.touched_by.into_iter().map(|(key, path)| (key.to_owned(), path)).collect()
 }
 
 /// What is found out, by the numbers of stacks.
@@ -34,6 +46,8 @@ struct Marks<'a> {
     via: Vec<BTreeSet<&'a str>>,
     /// The keys of the local modules with a change in them.
     changed: BTreeSet<&'a str>,
+    /// The first path that touches a stack or a module itself, by key.
+    touched_by: HashMap<&'a str, String>,
     warnings: Vec<Warning>,
 }
 
@@ -45,6 +59,7 @@ impl<'a> Marks<'a> {
             reasons: vec![BTreeSet::new(); count],
             via: vec![BTreeSet::new(); count],
             changed: BTreeSet::new(),
+            touched_by: HashMap::new(),
             warnings: Vec::new(),
         }
     }
@@ -78,11 +93,16 @@ impl<'a> Marks<'a> {
         let mut folders: HashMap<&str, Vec<usize>> = HashMap::new();
         let mut watched: HashMap<&str, Vec<usize>> = HashMap::new();
         for (number, stack) in numbered.iter().filter(own) {
+            // What stands in the folder of a layer is that layer's alone; the rest of its stack is every layer's.
+            if let Some(own) = &stack.layer {
+                folders.entry(own).or_default().push(*number);
+            }
             folders.entry(stack.path.as_str()).or_default().push(*number);
             stack.watch_paths.iter().for_each(|path| watched.entry(path.as_str()).or_default().push(*number));
         }
         let locals = graph.modules.iter().filter(|module| module.kind == Origin::Local);
         let modules: HashMap<&str, &str> = locals.map(|module| (module.path.as_str(), module.key.as_str())).collect();
+        let waiting = Waiting::new(graph);
         let mut told = HashSet::new();
         for path in changed {
             let Some(clean) = key::clean(path) else {
@@ -100,16 +120,26 @@ impl<'a> Marks<'a> {
             let stacks = key::ancestors(&clean).find_map(|folder| folders.get(folder));
             for number in stacks.into_iter().flatten() {
                 self.mark(*number, Reason::Changed);
+                self.touch(graph.stacks.get(*number).map(|stack| stack.key.as_str()), &clean);
             }
-            let readers = watched.get(clean.as_str());
-            for number in readers.into_iter().flatten() {
+            let readers = watched.get(clean.as_str()).into_iter().flatten().copied();
+            let readers: BTreeSet<usize> = readers.chain(waiting.of(&clean)).collect();
+            for number in &readers {
                 self.mark(*number, Reason::WatchPath);
+                self.touch(graph.stacks.get(*number).map(|stack| stack.key.as_str()), &clean);
             }
             let module = key::ancestors(&clean).find_map(|folder| modules.get(folder)).or_else(|| modules.get(""));
             self.changed.extend(module);
-            if stacks.is_none() && readers.is_none() && module.is_none() {
+            self.touch(module.copied(), &clean);
+            if stacks.is_none() && readers.is_empty() && module.is_none() {
                 self.unclaimed(&clean);
             }
+        }
+    }
+
+    fn touch(&mut self, key: Option<&'a str>, path: &str) {
+        if let Some(key) = key {
+            self.touched_by.entry(key).or_insert_with(|| path.to_owned());
         }
     }
 
@@ -313,6 +343,26 @@ impl<'a> Marks<'a> {
         let strangers = self.graph.stacks.iter().enumerate().filter(|(_, stack)| stack.external);
         let needs = |number: usize| order.net.needs(number).iter().any(|to| chosen.contains(to));
         strangers.filter(|(number, _)| needs(*number)).map(|(_, stack)| stack.key.clone()).collect()
+    }
+}
+
+/// The patterns of files that layers would read if they were there, each asked once for all layers that have it.
+struct Waiting(Vec<(Glob, BTreeSet<usize>)>);
+
+impl Waiting {
+    fn new(graph: &Graph) -> Waiting {
+        let mut all: BTreeMap<&str, BTreeSet<usize>> = BTreeMap::new();
+        for (number, stack) in graph.stacks.iter().enumerate() {
+            stack.watch_globs.iter().for_each(|glob| {
+                all.entry(glob).or_default().insert(number);
+            });
+        }
+        let globs = all.into_iter().filter_map(|(glob, stacks)| Some((Glob::new(glob).ok()?, stacks)));
+        Waiting(globs.collect())
+    }
+
+    fn of(&self, path: &str) -> impl Iterator<Item = usize> {
+        self.0.iter().filter(|(glob, _)| glob.matches(path)).flat_map(|(_, stacks)| stacks.iter().copied())
     }
 }
 

@@ -3,6 +3,7 @@
 use super::key;
 use crate::base::{Problem, Problems, Result, file};
 use crate::data::Tree;
+use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, VecDeque};
 use std::fs::{self, Metadata};
 use std::io;
@@ -39,19 +40,19 @@ pub struct Entry {
 }
 
 /// What tells a file from the one that was there before: nobody changes a file and leaves all of these.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
 pub struct Mark {
     pub size: u64,
     pub inode: u64,
     /// In nanoseconds.
-    pub modified: i128,
+    pub modified: i64,
     /// In nanoseconds; nothing but the clock sets it.
-    pub changed: i128,
+    pub changed: i64,
 }
 
 impl Mark {
     fn of(meta: &Metadata) -> Mark {
-        let nanos = |seconds: i64, nanos: i64| i128::from(seconds) * 1_000_000_000 + i128::from(nanos);
+        let nanos = |seconds: i64, nanos: i64| seconds.saturating_mul(1_000_000_000).saturating_add(nanos);
         Mark {
             size: meta.len(),
             inode: meta.ino(),
@@ -61,7 +62,21 @@ impl Mark {
     }
 }
 
+/// True for a folder that holds nothing of a tree.
+pub fn is_skipped(name: &str) -> bool {
+    SKIPPED.contains(&name)
+}
+
 impl Listing {
+    /// The paths of all files.
+    pub fn paths(&self) -> impl Iterator<Item = String> {
+        let below = |(path, folder): (&String, &Folder)| {
+            let path = path.clone();
+            folder.files.iter().map(move |entry| super::tree::below(&path, &entry.name)).collect::<Vec<_>>()
+        };
+        self.folders.iter().flat_map(below)
+    }
+
     pub fn folder(&self, path: &str) -> Option<&Folder> {
         self.folders.get(path)
     }
@@ -100,7 +115,7 @@ impl Listing {
             for (name, is_folder) in entries {
                 if !is_folder {
                     folder.files.push(Entry { name, link: false, mark: None });
-                } else if !SKIPPED.contains(&name.as_str()) && path.matches('/').count() < DEPTH {
+                } else if !is_skipped(&name) && path.matches('/').count() < DEPTH {
                     open.push_back(below(&path, &name));
                 }
             }
@@ -193,7 +208,7 @@ fn list(
         let Ok(name) = entry.file_name().into_string() else { continue };
         let kind = entry.file_type()?;
         if kind.is_dir() {
-            if !SKIPPED.contains(&name.as_str()) && Some(name.as_str()) != output && path.matches('/').count() < DEPTH {
+            if !is_skipped(&name) && Some(name.as_str()) != output && path.matches('/').count() < DEPTH {
                 open.push(below(path, &name));
             }
             continue;

@@ -80,6 +80,19 @@ pub fn same_repo(one: &str, other: &str) -> bool {
     one.eq_ignore_ascii_case(other)
 }
 
+/// `owner/name` of a repository, out of the address of a remote.
+pub fn repo_of(address: &str) -> Option<String> {
+    let address = address.trim_end_matches('/');
+    let address = address.strip_suffix(".git").unwrap_or(address);
+    let path = match address.split_once("://") {
+        Some((_, rest)) => rest.split_once('/').map(|(_, path)| path)?,
+        None => address.split_once(':').map_or(address, |(_, path)| path),
+    };
+    let mut names = path.rsplit('/').filter(|name| !name.is_empty());
+    let (name, owner) = (names.next()?, names.next()?);
+    Some(format!("{owner}/{name}"))
+}
+
 /// Why a text is no name of an instance.
 pub fn instance_fault(name: &str) -> Option<&'static str> {
     let ok = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
@@ -136,6 +149,19 @@ mod tests {
     fn the_names_of_plans_are_those_of_the_specification() {
         assert_eq!(slug("stacks/prod/vpc"), "stacks-prod-vpc-69df0ef0");
         assert_eq!(artifact("stacks/prod/apps", None), "stackorder-plan-stacks-prod-apps-4b32b4c4-local");
+    }
+
+    #[test]
+    fn a_remote_names_its_owner_and_its_repository() {
+        for (address, want) in [
+            ("git@github.com:acme/infra.git", Some("acme/infra")),
+            ("https://user@git.example.net:8443/group/sub/infra/", Some("sub/infra")),
+            ("ssh://git@git.example.net/acme/infra.git", Some("acme/infra")),
+            ("/srv/git/acme/infra.git", Some("acme/infra")),
+            ("infra", None),
+        ] {
+            assert_eq!(repo_of(address).as_deref(), want, "{address}");
+        }
     }
 
     #[test]

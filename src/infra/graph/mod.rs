@@ -7,6 +7,7 @@
 //! says so. Begin reading at `scan`.
 
 mod affected;
+mod cache;
 mod check;
 mod code;
 mod config;
@@ -21,6 +22,7 @@ mod model;
 mod modules;
 mod net;
 mod order;
+mod removed;
 mod result;
 mod scan;
 mod settle;
@@ -28,23 +30,60 @@ mod source;
 mod state;
 mod template;
 mod tree;
+mod why;
 
 pub use affected::{Query, affected};
 pub use check::{Checked, check};
+pub use files::Listing;
 pub use model::{
     At, Backend, Code, Config, Edge, Env, Graph, Kind, Module, Need, Node, Origin, Policy, Stack, Warning,
 };
 pub use order::{Order, spelled};
+pub use removed::{may_be as may_be_removed, removed};
 pub use result::{Affected, Cell, Holder, Loose, Matrix, Reason, Removed, Touched};
+pub use why::{Step, Why, find, why};
 
 use crate::base::Result;
+use crate::infra::layer::Options;
 use std::path::Path;
 
-/// Makes the graph of the tree at `root`, which is the repository `repo` (`owner/name`).
+/// A graph, and how it came about.
+#[derive(Clone, Debug)]
+pub struct Opened {
+    pub graph: Graph,
+    /// It is that of an earlier scan of the same files.
+    pub cached: bool,
+}
+
+/// Makes the graph of the tree at `root`, which is the repository `repo` (`owner/name`), or takes the one that is in its
+/// cache.
 ///
 /// # Errors
 /// A folder cannot be listed, or everything that is wrong in the configuration.
 pub fn scan(root: &Path, repo: &str) -> Result<Graph> {
-    let listing = files::Listing::of_disk(root, Some("stacks.out"), &scan::makes)?;
-    scan::scan(files::Files::Disk(root), &listing, &memo::Memo::default(), repo)
+    let options = Options::default();
+    Ok(open(root, repo, &options, &list(root, &options)?)?.graph)
+}
+
+/// Lists the tree at `root`; the first half of a scan, for which nobody needs to know the name of the repository.
+///
+/// # Errors
+/// A folder cannot be listed.
+pub fn list(root: &Path, options: &Options) -> Result<Listing> {
+    Listing::of_disk(root, options.output.to_str(), &scan::makes)
+}
+
+/// The second half: the graph of what is listed.
+///
+/// # Errors
+/// Everything that is wrong in the configuration.
+pub fn open(root: &Path, repo: &str, options: &Options, listing: &Listing) -> Result<Opened> {
+    let digest = cache::digest(listing, &format!("{repo}\n{options:?}"));
+    if let Some(graph) = cache::graph(root, &digest) {
+        return Ok(Opened { graph, cached: true });
+    }
+    let memo = cache::memo(root);
+    let graph = scan::scan(files::Files::Disk(root), listing, &memo, repo)?;
+    cache::keep(root, listing, digest, &graph, memo.into_seen());
+    Ok(Opened { graph, cached: false })
 }

@@ -52,6 +52,9 @@ pub struct Stack {
     /// The environment is `default` because nothing names one.
     #[serde(skip)]
     pub unmapped: bool,
+    /// Patterns of what it would read if it were there; of a layer alone.
+    #[serde(skip)]
+    pub watch_globs: Vec<String>,
 }
 
 /// Settings of a backend, as far as they are literal; what may be secret is left out.

@@ -106,6 +106,8 @@ pub struct Removed {
     pub instance: String,
     /// Where its state may still be.
     pub state: Option<String>,
+    /// The stacks that it needed.
+    pub needs: Vec<String>,
     /// Where the old revision says what its backend is.
     pub at: Option<At>,
 }

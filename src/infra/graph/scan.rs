@@ -128,6 +128,7 @@ fn node(tree: &Tree, stack: &Settled, states: &HashMap<String, State>, owners: &
         watch_paths: watched.cloned().collect(),
         layer: None,
         unmapped: stack.unmapped,
+        watch_globs: Vec::new(),
     }
 }
 

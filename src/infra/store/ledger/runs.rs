@@ -5,7 +5,7 @@ use super::super::row::{Filter, Run, RunStack};
 use super::super::sql::{Fault, Field, Row, Session, among, insert, json};
 use super::super::told::Counts;
 use super::super::word::{Mode, RunState, StackState, Trigger};
-use super::name;
+use super::{name, trail};
 use crate::base::{Problem, digest, problem::Kind};
 use chrono::{DateTime, Utc};
 use std::collections::BTreeMap;
@@ -52,7 +52,10 @@ pub fn begin(session: &mut dyn Session, run: &Run, stacks: &[RunStack]) -> Resul
         return Ok(());
     }
     insert(session, "run_stacks", STACK_COLUMNS, "ON CONFLICT (run, stack) DO NOTHING", &stack_rows(stacks))?;
-    supersede(session, run, &set)
+    supersede(session, run, &set)?;
+    // What is past its time goes with the next run, so that nobody has to think of it.
+    trail::prune(session, run.started, false)?;
+    Ok(())
 }
 
 /// Ends the runs that wait for what this one does, too.

@@ -1,0 +1,86 @@
+//! `suil infra graph`.
+
+use super::tree;
+use crate::base::{Mask, Problem};
+use crate::cli::{Context, Outcome};
+use crate::ui::{self, Exit, Output, Paint};
+use clap::ValueEnum;
+use std::ffi::OsString;
+
+/// Show the stacks and modules of a tree, and what each needs
+#[derive(clap::Args, Debug)]
+#[command(after_help = "\
+Examples:
+  suil infra graph
+  suil infra graph --output json
+  suil infra graph --output dot | dot -Tsvg > graph.svg
+  suil infra graph --output mermaid --affected")]
+pub struct Args {
+    #[command(flatten)]
+    tree: tree::Where,
+    /// Print a drawing instead; `--output dot` and `--output mermaid` mean the same
+    #[arg(long, value_enum, value_name = "FORM")]
+    format: Option<Format>,
+    /// Mark in a drawing what is affected by the changes
+    #[arg(long)]
+    affected: bool,
+    #[command(flatten)]
+    since: tree::Since,
+}
+
+/// A form that programs draw.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, clap::ValueEnum)]
+pub enum Format {
+    /// Graphviz
+    Dot,
+    Mermaid,
+}
+
+pub fn run(args: Args, context: &Context) -> Outcome {
+    let marked = args.affected || args.since.base.is_some() || args.since.changed_from.is_some();
+    if marked && args.format.is_none() {
+        let problem = Problem::usage("only a drawing shows what is affected");
+        return Err(problem.help("add `--output dot`, or ask `suil infra affected`").into());
+    }
+    let (tree, changes) = tree::open(&args.tree, marked.then_some(&args.since))?;
+    let affected = changes.map(|changes| {
+        let query = crate::infra::graph::Query { changed: changes.paths(), requested: Vec::new() };
+        crate::infra::graph::affected(&tree.graph, &query)
+    });
+    let graph = &tree.graph;
+    match args.format {
+        Some(Format::Dot) => ui::out_bytes(ui::graph::dot(graph, affected.as_ref()).as_bytes())?,
+        Some(Format::Mermaid) => ui::out_bytes(ui::graph::mermaid(graph, affected.as_ref()).as_bytes())?,
+        None => {
+            let text = || ui::graph::graph(graph, ui::columns(), Paint::ON);
+            ui::show(context.output, text, || ui::graph::plain(graph))?;
+        }
+    }
+    if context.output == Output::Text {
+        ui::warn(&ui::graph::warnings(&graph.warnings, &tree.root), &Mask::new());
+    }
+    Ok(Exit::Done)
+}
+
+/// The words of a command line in which `--output dot` is `--format dot`: the option is every command's, and its other
+/// forms are this one's.
+pub fn sorted(args: Vec<OsString>) -> Vec<OsString> {
+    let is = |word: &str| args.iter().any(|arg| arg == word);
+    if !is("infra") || !is("graph") {
+        return args;
+    }
+    let drawn = |word: &str| Format::from_str(word, false).is_ok();
+    let mut out: Vec<OsString> = Vec::with_capacity(args.len());
+    for word in args {
+        let text = word.to_str().unwrap_or_default();
+        match (text.strip_prefix("--output="), out.last_mut()) {
+            (Some(form), _) if drawn(form) => out.push(format!("--format={form}").into()),
+            (None, Some(last)) if last == "--output" && drawn(text) => {
+                *last = "--format".into();
+                out.push(word);
+            }
+            _ => out.push(word),
+        }
+    }
+    out
+}

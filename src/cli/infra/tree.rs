@@ -1,0 +1,160 @@
+//! The tree that a graph is made of: where it is, what it is called, and what changed in it.
+
+use super::options;
+use crate::base::{Problem, Problems};
+use crate::data::tree::{Change, Refs, Repository};
+use crate::infra::graph::{self, Graph};
+use crate::infra::layer::Options;
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+
+/// Where the tree is, and what it is called.
+#[derive(clap::Args, Debug, Default)]
+pub struct Where {
+    /// Use the tree in this folder [default: the nearest above with stackorder.yaml, layers or .git]
+    #[arg(long, value_name = "DIR")]
+    pub repo_root: Option<PathBuf>,
+    /// Call the repository so [default: as its remote `origin`, else as its folder]
+    #[arg(long, value_name = "OWNER/NAME")]
+    pub repo: Option<String>,
+}
+
+/// A tree and its graph.
+pub struct Tree {
+    pub root: PathBuf,
+    pub graph: Graph,
+    pub cached: bool,
+    /// `None` outside git.
+    refs: Option<Refs>,
+}
+
+/// What changed, and what the tree was compared with.
+pub struct Changes {
+    pub changes: Vec<Change>,
+    /// The revision; `None` where the paths come from elsewhere.
+    pub base: Option<String>,
+}
+
+impl Changes {
+    pub fn paths(&self) -> Vec<String> {
+        self.changes.iter().map(|change| change.path.clone()).collect()
+    }
+}
+
+/// What is changed, as the command line says it.
+#[derive(clap::Args, Debug, Default)]
+pub struct Since {
+    /// Compare with where this revision and HEAD part [default: the main branch]
+    #[arg(long, value_name = "REV")]
+    pub base: Option<String>,
+    /// Take the changed paths from a file, one a line, or from stdin (`-`)
+    #[arg(long, value_name = "FILE", conflicts_with = "base")]
+    pub changed_from: Option<PathBuf>,
+}
+
+/// Opens the tree, and finds out what changed where `since` is given: git works while the files are read.
+///
+/// # Errors
+/// There is no tree, git cannot compare, or everything that is wrong in the configuration.
+pub fn open(args: &Where, since: Option<&Since>) -> Result<(Tree, Option<Changes>), Problems> {
+    let options = options::read(false)?;
+    let root = root(args, &options::here()?, &options)?;
+    let git = Repository::around(&root);
+    let asked = since.is_some();
+    let (refs, compared, listing, repo, tracked) = std::thread::scope(|scope| {
+        let listing = scope.spawn(|| graph::list(&root, &options));
+        let named = scope.spawn(|| repo(args, &root, &git));
+        let index = scope.spawn(|| if asked { git.tracked() } else { Ok(HashSet::new()) });
+        let refs = git.refs();
+        let compared = since.zip(refs.as_ref().ok()).map(|(since, refs)| compared(since, refs.as_ref(), &git));
+        (refs, compared, joined(listing), joined(named), joined(index))
+    });
+    let (refs, listing, mut changes) = (refs?, listing??, compared.transpose()?);
+    let opened = graph::open(&root, &repo?, &options, &listing)?;
+    let mut graph = opened.graph;
+    graph.sha = refs.as_ref().and_then(|refs| refs.head.clone());
+    if let Some(changes) = changes.as_mut().filter(|changes| changes.base.is_some()) {
+        let paths: Vec<String> = listing.paths().collect();
+        changes.changes.extend(git.untracked(paths.iter().map(String::as_str), &tracked??)?);
+        changes.changes.sort();
+        changes.changes.dedup();
+    }
+    Ok((Tree { root, graph, cached: opened.cached, refs }, changes))
+}
+
+fn joined<T>(handle: std::thread::ScopedJoinHandle<'_, T>) -> Result<T, Problems> {
+    handle.join().map_err(|_| vec![Problem::new("a thread of suil died; this is a fault of suil")])
+}
+
+/// The changed paths: from a file, or from git's comparison.
+fn compared(since: &Since, refs: Option<&Refs>, git: &Repository) -> Result<Changes, Problems> {
+    if let Some(file) = &since.changed_from {
+        return listed(file).map(|changes| Changes { changes, base: None });
+    }
+    let Some(refs) = refs else {
+        return Err(Problem::new("the tree is in no git repository, so nobody knows what changed")
+            .help("name the changed paths with `--changed-from FILE`")
+            .into());
+    };
+    let main = refs.main.clone().unwrap_or_else(|| "HEAD".to_owned());
+    let base = since.base.clone().unwrap_or(main);
+    if refs.head.is_none() && since.base.is_none() {
+        // Before the first commit everything is new.
+        let all = git.tracked()?.into_iter().map(|path| Change { path, gone: false });
+        return Ok(Changes { changes: all.collect(), base: Some(base) });
+    }
+    Ok(Changes { changes: git.changes(&base)?, base: Some(base) })
+}
+
+/// Reads a list of paths, one a line or with NUL between them.
+fn listed(file: &Path) -> Result<Vec<Change>, Problems> {
+    let stdin = file.as_os_str() == "-";
+    let mut bytes = Vec::new();
+    let read = match stdin {
+        true => std::io::Read::read_to_end(&mut std::io::stdin().lock(), &mut bytes).map(drop),
+        false => crate::base::file::read(file).map(|content| bytes = content),
+    };
+    read.map_err(|e| Problem::io("read", if stdin { Path::new("stdin") } else { file }, &e))?;
+    let text = String::from_utf8_lossy(&bytes);
+    let end = if text.contains('\0') { '\0' } else { '\n' };
+    let paths = text.split(end).map(|line| line.trim_end_matches('\r')).filter(|line| !line.trim().is_empty());
+    Ok(paths.map(|path| Change { path: path.to_owned(), gone: false }).collect())
+}
+
+/// The folder of the tree.
+fn root(args: &Where, here: &Path, options: &Options) -> Result<PathBuf, Problems> {
+    if let Some(root) = &args.repo_root {
+        return match root.is_dir() {
+            true => Ok(here.join(root)),
+            false => Err(Problem::new(format!("there is no folder `{}`", root.display())).into()),
+        };
+    }
+    let with = |name: &str| here.ancestors().find(|folder| folder.join(name).exists()).map(Path::to_owned);
+    let found = with("stackorder.yaml").or_else(|| options.root(here)).or_else(|| with(".git"));
+    found.ok_or_else(|| {
+        let what = "there is no tree of stacks here or in any folder above: none has stackorder.yaml, layers or .git";
+        Problem::new(what).help("go to one, or name it with `--repo-root DIR`").into()
+    })
+}
+
+/// What the repository is called.
+fn repo(args: &Where, root: &Path, git: &Repository) -> String {
+    let folder = || {
+        let real = root.canonicalize().unwrap_or_else(|_| root.to_owned());
+        real.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_else(|| "local".to_owned())
+    };
+    let remote = || git.remote().and_then(|address| graph::key::repo_of(&address));
+    args.repo.clone().or_else(remote).unwrap_or_else(folder)
+}
+
+impl Tree {
+    /// The stacks that the old revision had and this tree has no more.
+    pub fn removed(&self, changes: &Changes) -> Vec<graph::Removed> {
+        let Some(base) = &changes.base else { return Vec::new() };
+        if !graph::may_be_removed(&changes.changes) || self.refs.as_ref().is_none_or(|refs| refs.head.is_none()) {
+            return Vec::new();
+        }
+        let revision = Repository::find(&self.root).and_then(|git| git.revision(&format!("{base}...HEAD")));
+        revision.map(|old| graph::removed(&old, &self.graph, &changes.changes)).unwrap_or_default()
+    }
+}

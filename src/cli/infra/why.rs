@@ -1,0 +1,32 @@
+//! `suil infra why`.
+
+use super::tree;
+use crate::cli::{Context, Outcome};
+use crate::infra::graph;
+use crate::ui::{self, Exit, Paint};
+
+/// Show why a stack is affected, what it needs, and what needs it
+#[derive(clap::Args, Debug)]
+#[command(after_help = "Example: suil infra why stacks/eks")]
+pub struct Args {
+    /// The stack: its key, or the folder of one
+    #[arg(value_name = "STACK")]
+    stack: String,
+    #[command(flatten)]
+    tree: tree::Where,
+    #[command(flatten)]
+    since: tree::Since,
+}
+
+pub fn run(args: Args, context: &Context) -> Outcome {
+    let explicit = args.since.base.is_some() || args.since.changed_from.is_some();
+    let (tree, changes) = match tree::open(&args.tree, Some(&args.since)) {
+        Err(_) if !explicit => tree::open(&args.tree, None)?,
+        opened => opened?,
+    };
+    let changed = changes.as_ref().map(tree::Changes::paths);
+    let why = graph::why(&tree.graph, &args.stack, changed.as_deref())?;
+    let text = || ui::graph::why(&why, changed.is_some(), ui::columns(), Paint::ON);
+    ui::show(context.output, text, || ui::graph::plain(&why))?;
+    Ok(Exit::Done)
+}
