@@ -42,6 +42,7 @@ pub fn scenes() -> &'static [Scene] {
         stage.impact();
         stage.layers();
         stage.compared();
+        stage.outside();
         stage.scenes
     })
 }
@@ -391,19 +392,17 @@ impl Stage {
 
 /// Makes a repository of the room, with all of it in one commit.
 pub fn commit(room: &Room) {
-    let git = |args: &[&str]| {
-        let who = ["-c", "user.name=t", "-c", "user.email=t@example.com"];
-        let ended = std::process::Command::new("git")
-            .current_dir(room.path())
-            .args(who)
-            .args(args)
-            .env("GIT_CONFIG_GLOBAL", "/dev/null")
-            .status();
-        assert!(ended.expect("git").success(), "git {args:?}");
-    };
-    git(&["init", "--quiet"]);
-    git(&["add", "--all"]);
-    git(&["commit", "--quiet", "--message", "one"]);
+    git(&room.path(), &["init", "--quiet"]);
+    git(&room.path(), &["add", "--all"]);
+    git(&room.path(), &["commit", "--quiet", "--message", "one"]);
+}
+
+/// Runs git in a folder.
+pub fn git(folder: &std::path::Path, args: &[&str]) {
+    let who = ["-c", "user.name=t", "-c", "user.email=t@example.com"];
+    let mut command = std::process::Command::new("git");
+    let ended = command.current_dir(folder).args(who).args(args).env("GIT_CONFIG_GLOBAL", "/dev/null").status();
+    assert!(ended.expect("git").success(), "git {args:?}");
 }
 
 /// `@` stands for the folder that is the node's disk.

@@ -82,6 +82,16 @@ pub fn open(args: &Where, since: Option<&Since>) -> Result<(Tree, Option<Changes
     Ok((Tree { root, graph, cached: opened.cached, refs }, changes))
 }
 
+/// The folder of the tree and the name of the repository, without a scan.
+///
+/// # Errors
+/// There is no tree.
+pub fn named(args: &Where) -> Result<(PathBuf, String), Problems> {
+    let root = root(args, &options::here()?, &options::read(false)?)?;
+    let name = repo(args, &root, &Repository::around(&root));
+    Ok((root, name))
+}
+
 fn joined<T>(handle: std::thread::ScopedJoinHandle<'_, T>) -> Result<T, Problems> {
     handle.join().map_err(|_| vec![Problem::new("a thread of suil died; this is a fault of suil")])
 }
@@ -129,12 +139,16 @@ fn root(args: &Where, here: &Path, options: &Options) -> Result<PathBuf, Problem
             false => Err(Problem::new(format!("there is no folder `{}`", root.display())).into()),
         };
     }
-    let with = |name: &str| here.ancestors().find(|folder| folder.join(name).exists()).map(Path::to_owned);
-    let found = with("stackorder.yaml").or_else(|| options.root(here)).or_else(|| with(".git"));
-    found.ok_or_else(|| {
+    found(here, options).ok_or_else(|| {
         let what = "there is no tree of stacks here or in any folder above: none has stackorder.yaml, layers or .git";
         Problem::new(what).help("go to one, or name it with `--repo-root DIR`").into()
     })
+}
+
+/// The root of the tree that `here` is in: where `stackorder.yaml`, layers, or else `.git` is.
+pub fn found(here: &Path, options: &Options) -> Option<PathBuf> {
+    let with = |name: &str| here.ancestors().find(|folder| folder.join(name).exists()).map(Path::to_owned);
+    with("stackorder.yaml").or_else(|| options.root(here)).or_else(|| with(".git"))
 }
 
 /// What the repository is called.
