@@ -1,8 +1,9 @@
 //! What a run needs of Terraform layers, for the nodes whose role holds some.
 
-use super::infra::{begin, ground, options, root};
+use super::infra::{begin, options, root, tree};
 use super::{Context, start};
 use crate::base::{Mask, Place, Plain, Problem, Problems};
+use crate::data::tree::Repository;
 use crate::infra::role::{Desk, Ledger};
 use crate::infra::terraform::Stop;
 use crate::plan::Layer;
@@ -36,7 +37,7 @@ impl Held {
             let open = move |root: &Path| {
                 Ok(Ledger {
                     store: root::store(root, &of_store)?,
-                    repo: ground::named(root, &ground::Place::default()),
+                    repo: tree::repo(&tree::Where::default(), root, &Repository::around(root)),
                     user: start::user(),
                     who: start::who(),
                     reason: start::purpose(),
