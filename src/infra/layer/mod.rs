@@ -17,6 +17,7 @@ mod run;
 mod secrets;
 mod site;
 mod sources;
+mod survey;
 mod unread;
 mod variables;
 
@@ -28,4 +29,5 @@ pub use render::{Built, Rendered, build, render, render_all};
 pub use run::Run;
 pub use site::{Layer, Name, shown};
 pub use sources::{Item, Kind, Sources};
+pub use survey::{Seen, Survey, below, survey};
 pub use variables::{Variable, Variables};
