@@ -5,6 +5,8 @@
 
 #[path = "compare/diff.rs"]
 mod diff;
+#[path = "compare/lint.rs"]
+mod lint;
 #[path = "cli/room.rs"]
 #[allow(dead_code, reason = "others need the rest")]
 mod room;

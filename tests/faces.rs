@@ -5,10 +5,14 @@
 
 #![allow(clippy::disallowed_methods)]
 
+#[path = "faces/compared.rs"]
+mod compared;
 #[path = "faces/documented.rs"]
 mod documented;
 #[path = "faces/exits.rs"]
 mod exits;
+#[path = "store/filled.rs"]
+mod filled;
 #[path = "cli/room.rs"]
 #[allow(dead_code, reason = "others need the rest")]
 mod room;

@@ -437,7 +437,8 @@ fn the_cause_of_a_difference_is_told() {
         ("1 + 2", hcl::Cause::Expression, None),
         ("- 5", hcl::Cause::Expression, None),
         ("-1e3", hcl::Cause::Exponent, Some("${-1e3}")),
-        ("<<EOT\nx\nEOT", hcl::Cause::HereDocument, None),
+        ("<<EOT\nx\nEOT", hcl::Cause::HereDocument, Some("x")),
+        ("<<-EOT\n x\n EOT", hcl::Cause::HereDocument, None),
         ("/* c */ 1", hcl::Cause::Comment, None),
         ("{ é = 1 }", hcl::Cause::Name, None),
         ("{ k = \"\\u0041\" }", hcl::Cause::UnicodeEscape, Some("\\u0041")),
@@ -453,4 +454,33 @@ fn the_cause_of_a_difference_is_told() {
         assert_eq!(differing.len(), 1, "{text}");
         assert_eq!(differing[0].name, "a");
     }
+}
+
+#[test]
+fn the_original_reading_is_what_the_original_read_or_a_problem() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/conformance/stacks/hcl_oracle.json");
+    let snippets: serde_json::Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
+    let (mut wrong, mut same, mut other, mut refused) = (vec![], 0, 0, 0);
+    for snippet in snippets.as_array().unwrap() {
+        let file = FileId::new("a.tfvars", snippet["tfvars"].as_str().unwrap());
+        let (Ok(terraform), seen) = (hcl::variables(file), &snippet["python_hcl2"]["value"]) else { continue };
+        let Ok(read) = hcl::variables_as(file, hcl::Reading::Original) else {
+            refused += 1;
+            assert!(!snippet["agree"].as_bool().unwrap(), "{snippet}: both read it alike");
+            continue;
+        };
+        let value = |found: &[hcl::Attribute]| found.iter().find(|one| one.name == "a").map(|one| one.value.to_json());
+        if seen.is_null() {
+            continue;
+        }
+        let Some(json) = value(&read) else { continue };
+        let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+        same += usize::from(&json == seen);
+        other += usize::from(&json == seen && value(&read) != value(&terraform));
+        if &json != seen && json.as_f64().is_none_or(|number| Some(number) != seen.as_f64()) {
+            wrong.push(format!("{}: {json} instead of {seen}", snippet["name"]));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(same > 60 && other > 8 && refused > 40, "{same} alike, {other} of them not Terraform's, {refused} refused");
 }

@@ -190,14 +190,8 @@ fn a_path_with_the_characters_of_a_pattern_is_a_path() {
 #[test]
 fn what_holds_secrets_is_for_the_owner_alone() {
     let tree = Tree::new();
-    let vectors: serde_json::Value =
-        serde_json::from_str(include_str!("conformance/stacks/enc_vectors.json")).expect("vectors");
-    let vectors = vectors.as_array().expect("a list");
-    let sealed = vectors
-        .iter()
-        .find(|v| v["plaintext"].as_str().is_some_and(|text| text.len() > 6 && text.is_ascii() && !text.contains('\n')))
-        .expect("a vector");
-    let (envelope, plain) = (sealed["envelope"].as_str().expect("text"), sealed["plaintext"].as_str().expect("text"));
+    let (envelope, plain) = sealed();
+    let plain = plain.as_str();
     tree.write(&format!("{LAYER}/l.tfvars"), &format!("token = \"{envelope}\"\n"));
     tree.write(&format!("{LAYER}/t.tfvars.jinja"), "copy = \"{{ var.token }}\"\n");
     tree.write("stacks/kiln/base/secret.tf", "locals {\n  x = \"{{ var.token | upper }}\"\n}\n");
@@ -220,6 +214,34 @@ fn what_holds_secrets_is_for_the_owner_alone() {
     let left = ended(tree.command(LAYER, &["--init", "never"]).env("STACKS_PRIVATE_KEY_PATH", &keys));
     assert_eq!(left.status, 1);
     assert!(!left.stderr.contains(plain) && !left.stdout.contains(plain), "{}", left.stderr);
+}
+
+/// An envelope of the corpus, and what is in it.
+fn sealed() -> (String, String) {
+    let vectors: serde_json::Value =
+        serde_json::from_str(include_str!("conformance/stacks/enc_vectors.json")).expect("vectors");
+    let text = |vector: &serde_json::Value, name: &str| vector[name].as_str().expect("text").to_owned();
+    let simple = |text: &str| text.len() > 6 && text.is_ascii() && !text.contains('\n');
+    let vectors = vectors.as_array().expect("a list").iter();
+    let mut pairs = vectors.map(|vector| (text(vector, "envelope"), text(vector, "plaintext")));
+    pairs.find(|(_, plain)| simple(plain)).expect("a vector")
+}
+
+/// The secret is not this layer's own, and its file is as private.
+#[test]
+fn a_secret_of_another_layer_is_for_the_owner_alone() {
+    let tree = Tree::new();
+    let (envelope, plain) = sealed();
+    tree.write("stacks/kiln/layers/harbor_blue/l.tfvars", &format!("token = \"{envelope}\"\n"));
+    tree.write("stacks/kiln/base/main.tf", "# {{ variable(\"token\", instance=\"blue\") }}\n");
+    tree.write("stacks/kiln/base/plain.tf", "# {{ var.town }}\n");
+    let mut command = tree.command(LAYER, &["--init", "never"]);
+    let left = ended(command.env("STACKS_PRIVATE_KEY_PATH", key("corpus.pem")));
+    assert_eq!(left.status, 0, "{}", left.stderr);
+    let out = format!("{LAYER}/stacks.out");
+    assert_eq!(tree.read(&format!("{out}/base_main.tf")), format!("# {plain}"));
+    assert_eq!(tree.mode(&format!("{out}/base_main.tf")), 0o600);
+    assert_eq!(tree.mode(&format!("{out}/base_plain.tf")), 0o644);
 }
 
 #[test]
@@ -328,4 +350,65 @@ fn two_renders_at_once_both_end_well() {
     }
     assert_eq!(tree.names(LAYER), ["l.tfvars", "stacks.out"]);
     assert_eq!(tree.names(&format!("{LAYER}/stacks.out")).len(), 3);
+}
+
+#[test]
+fn a_tree_says_how_it_wants_to_be_rendered() {
+    let tree = Tree::new();
+    let vectors: serde_json::Value =
+        serde_json::from_str(include_str!("conformance/stacks/enc_vectors.json")).expect("vectors");
+    let sealed = &vectors[1];
+    let (envelope, plain) = (sealed["envelope"].as_str().expect("text"), sealed["plaintext"].as_str().expect("text"));
+    tree.write("environments/harbor/env.tfvars", &format!("town = \"harbor\"\ntoken = \"{envelope}\"\n"));
+    tree.write("stacks/kiln/s.tfvars", "ports = [80]\nsize = 3\npath = \"c:\\\\temp\"\n");
+    tree.write(&format!("{LAYER}/l.tfvars"), "ports = [\"!replace\", 443]\nsize = \"!delete\"\n");
+    let keys = key("corpus.pem");
+    let render = || {
+        let left = ended(tree.command(LAYER, &["--init", "never"]).env("STACKS_PRIVATE_KEY_PATH", &keys));
+        assert_eq!((left.status, left.stderr.as_str()), (0, ""));
+        let read = |name: &str| -> serde_json::Value {
+            serde_json::from_str(&tree.read(&format!("{LAYER}/stacks.out/{name}"))).expect("JSON")
+        };
+        (read("stacks.tf.json"), read("zzz.auto.tfvars.json"))
+    };
+    let (_, plainly) = render();
+    assert_eq!(plainly["ports"], serde_json::json!([80, "!replace", 443]));
+    assert_eq!(plainly["stacks_path"], "stacks/kiln/layer/harbor");
+    assert_eq!(plainly["stacks_environments"]["harbor"]["token"], plain);
+    assert_eq!(plainly["path"], "c:\\temp");
+    let settings = "hcl: hcl2-7.2\nmarkers: true\nstacks_path: real\nstacks_environments: closed\nsensitive: true\n";
+    tree.write("stacks.yaml", settings);
+    let (declared, set) = render();
+    assert_eq!(set["ports"], serde_json::json!([443]));
+    assert!(set.get("size").is_none(), "{set}");
+    assert_eq!(set["stacks_path"], "stacks/kiln/layers/harbor");
+    assert_eq!(set["stacks_environments"]["harbor"]["token"], envelope);
+    assert_eq!((&set["token"], &set["path"]), (&plain.into(), &"c:\\\temp".into()));
+    assert_eq!(declared["variable"]["token"], serde_json::json!({"sensitive": true}));
+    assert_eq!(declared["variable"]["town"], serde_json::json!({}));
+    tree.write("stacks.yaml", "marker: true\n");
+    let left = tree.render(LAYER, &[]);
+    assert_eq!(left.status, 1);
+    assert!(
+        left.stderr.contains("stacks.yaml:1:1") && left.stderr.contains("did you mean `markers`?"),
+        "{}",
+        left.stderr
+    );
+}
+
+#[test]
+fn what_files_of_base_set_in_hcl_or_json_is_declared() {
+    let tree = Tree::new();
+    tree.write("stacks/kiln/base/w.auto.tfvars", "deep = 1\n");
+    tree.write("stacks/kiln/base/w.auto.tfvars.json", "{\"//\": \"a comment\", \"wide\": 1, \"known\": 2}\n");
+    tree.write("stacks/kiln/base/v.tf.json", "{\"variable\": {\"known\": {}}}\n");
+    assert_eq!(tree.render(LAYER, &[]).status, 0);
+    let declared: serde_json::Value =
+        serde_json::from_str(&tree.read(&format!("{LAYER}/stacks.out/stacks.tf.json"))).expect("JSON");
+    let has = |name: &str| declared["variable"].get(name).is_some();
+    assert_eq!(["deep", "wide", "known", "//"].map(has), [true, true, false, false]);
+    tree.write("stacks/kiln/base/w.auto.tfvars.json", "{\"wide\": }\n");
+    let left = tree.render(LAYER, &[]);
+    assert_eq!(left.status, 1);
+    assert!(left.stderr.contains("--> stacks/kiln/base/w.auto.tfvars.json:1:10"), "{}", left.stderr);
 }

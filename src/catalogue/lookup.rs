@@ -4,14 +4,21 @@
 //! list of every other node in each of ten thousand nodes is a hundred million values, and nobody needs them at once.
 
 mod answer;
+mod fact;
+mod question;
 mod read;
 pub mod text;
 
 pub use answer::{Answer, Answers};
+pub use question::Questions;
 pub use read::Read;
+pub use text::Open;
 
 use crate::base::{Place, Problem, Problems};
-use crate::data::{Entry as Slot, Kind, Lookup, Map, Value, value::SelfRule};
+use crate::data::{
+    Entry as Slot, Kind, Lookup, Map, Value,
+    value::{From, SelfRule},
+};
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -38,7 +45,7 @@ impl Found {
             Kind::Lookup(lookup) => {
                 let answer = answers(lookup, value.place);
                 if lookup.required && answer.is_good() && answer.count(node, lookup.self_) == 0 {
-                    problems.push(nothing(lookup, value.place));
+                    problems.push(nothing(lookup, value.place, answer.near()));
                 }
                 self.by_marker.insert(address(lookup), (lookup.clone(), answer));
             }
@@ -101,7 +108,7 @@ impl Found {
     }
 }
 
-fn nothing(lookup: &Lookup, place: Place) -> Problem {
+fn nothing(lookup: &Lookup, place: Place, near: Option<&str>) -> Problem {
     let among = match (lookup.nodes.as_str(), &lookup.role) {
         ("*", None) => "on any node".to_owned(),
         ("*", Some(role)) => format!("on a node of role `{role}`"),
@@ -117,9 +124,17 @@ fn nothing(lookup: &Lookup, place: Place) -> Problem {
         SelfRule::Exclude => " other than the one that asks",
         SelfRule::Only => ", the one that asks",
     };
-    Problem::new(format!("lookup of `{}` finds nothing", lookup.field))
+    let problem = Problem::new(format!("lookup of `{}` finds nothing", lookup.field))
         .at(place)
-        .expected(format!("expected {kind} {among}{itself}"))
+        .expected(format!("expected {kind} {among}{itself}"));
+    if lookup.from == From::Facts {
+        let problem = problem.note("it looks at what was last read from those nodes, in facts/");
+        return match near {
+            Some(near) => problem.help(format!("did you mean `{near}`?")),
+            None => problem.help("`suil facts` reads them; `required: false` gives an empty list meanwhile"),
+        };
+    }
+    problem
         .note("a lookup sees the data of other nodes without their OS layers, and mappings by their keys only")
         .help("set the field there, or add `required: false` to get an empty list")
 }

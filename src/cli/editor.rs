@@ -14,7 +14,7 @@ use tokio::signal::unix::{SignalKind, signal};
 const USUAL: [&str; 2] = ["vi", "nano"];
 
 /// Settings that an editor, and what it starts, has no use for.
-const OURS: [&str; 3] = ["SUIL_AGE_KEY", "SUIL_KEY_PASSPHRASE", "SUIL_SUDO_PASSWORD"];
+const OURS: [&str; 4] = ["SUIL_AGE_KEY", "SUIL_KEY_PASSPHRASE", "SUIL_STORE", "SUIL_SUDO_PASSWORD"];
 
 /// An editor, and the signals that are meant for it or for suil. From the making of this value on no signal ends suil
 /// before it has cleaned up.
@@ -30,7 +30,15 @@ impl Editor {
     /// # Errors
     /// There is none, or the setting cannot be read as a command.
     pub fn find() -> Result<Editor, Problem> {
-        let set = ["VISUAL", "EDITOR"].into_iter().find_map(|name| Some((name, variable(name)?)));
+        Editor::of(&["VISUAL", "EDITOR"])
+    }
+
+    /// The same with the settings of these names.
+    ///
+    /// # Errors
+    /// As [`Editor::find`].
+    pub fn of(names: &[&str]) -> Result<Editor, Problem> {
+        let set = names.iter().copied().find_map(|name| Some((name, variable(name)?)));
         let words = match set {
             Some((name, command)) => shell::split(&command).filter(|words| !words.is_empty()).ok_or_else(|| {
                 Problem::new(format!("`{name}` is no command: a quote in it is not closed, or it is blank"))

@@ -1,39 +1,48 @@
 //! What a run needs of Terraform layers, for the nodes whose role holds some.
 
 use super::Context;
-use super::infra::{keys, options};
+use super::infra::{begin, options};
 use crate::base::{Mask, Place, Plain, Problem, Problems};
 use crate::infra::role::Desk;
-use crate::resource::Layer;
+use crate::infra::terraform::Stop;
+use crate::plan::Layer;
 use crate::run::Layers;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 /// The environment is read, and keys are asked for, once a node holds a layer.
 pub struct Held {
     context: Context,
     mask: Mask,
+    stop: Stop,
+    root: PathBuf,
     desk: OnceLock<Result<Desk, Problems>>,
-    root: std::path::PathBuf,
 }
 
 impl Held {
-    /// The layers of the workspace at `root`; what is secret is added to `mask`.
-    pub fn new(context: &Context, root: &Path, mask: &Mask) -> Held {
-        Held { context: context.clone(), mask: mask.clone(), desk: OnceLock::new(), root: root.to_owned() }
+    /// The layers of the workspace at `root`; what is secret is added to `mask`, and `stop` interrupts Terraform.
+    pub fn new(context: &Context, root: &Path, mask: &Mask, stop: Stop) -> Held {
+        Held { context: context.clone(), mask: mask.clone(), stop, root: root.to_owned(), desk: OnceLock::new() }
     }
 
     fn desk(&self) -> Result<&Desk, Problems> {
         let open = || {
-            let context = self.context.clone();
-            let keys = move || keys::private(&context, None);
-            Ok(Desk::new(&self.root, options::read(false)?, keys, self.mask.clone()))
+            let options = options::read(false)?;
+            // The workspace is this one, wherever the tree lies.
+            let context = Context { workspace: Some(self.root.clone()), ..self.context.clone() };
+            let (mask, of_run) = (self.mask.clone(), options.clone());
+            let begin = move |root: &Path| begin::run(&context, root, of_run.clone(), &mask);
+            Ok(Desk::new(&self.root, options, begin, self.mask.clone(), self.stop.clone()))
         };
         self.desk.get_or_init(open).as_ref().map_err(Problems::clone)
     }
 }
 
 impl Layers for Held {
+    fn check(&self, node: &str, config: &Plain, place: &dyn Fn(&[&str]) -> Option<Place>) -> Result<(), Problems> {
+        self.desk()?.check(node, config, place)
+    }
+
     fn read(
         &self,
         node: &str,
@@ -44,8 +53,8 @@ impl Layers for Held {
         self.desk()?.read(node, config, place, tell)
     }
 
-    fn apply(&self, node: &str, layer: &Layer) -> Result<String, Problem> {
+    fn apply(&self, node: &str, layer: &Layer, tell: &dyn Fn(&str)) -> Result<String, Problem> {
         let desk = self.desk().map_err(|problems| problems.into_iter().next().unwrap_or_default())?;
-        desk.apply(node, &layer.name, &layer.plan)
+        desk.apply(node, &layer.name, &layer.plan, tell)
     }
 }

@@ -7,12 +7,14 @@ use std::path::{Path, PathBuf};
 use zeroize::Zeroizing;
 
 /// All settings.
-pub const NAMES: [&str; 7] = [
+pub const NAMES: [&str; 9] = [
     "SUIL_AGE_KEY",
     "SUIL_AGE_KEY_FILE",
     "SUIL_AGE_RECIPIENT",
     "SUIL_KEY_PASSPHRASE",
     "SUIL_SUDO_PASSWORD",
+    "SUIL_STORE",
+    "SUIL_TOKEN",
     "SUIL_LOG_COLOR",
     "NO_COLOR",
 ];
@@ -29,6 +31,10 @@ pub struct Settings {
     /// What opens a private key of envelopes.
     pub key_passphrase: Option<Zeroizing<String>>,
     pub sudo_password: Option<Zeroizing<String>>,
+    /// The address of the store of `infra`; it may hold a password.
+    pub store: Option<Zeroizing<String>>,
+    /// What `suil serve` demands.
+    pub token: Option<Zeroizing<String>>,
     pub colour: Colour,
 }
 
@@ -65,6 +71,8 @@ impl Settings {
             age_recipient: get("SUIL_AGE_RECIPIENT").map(|v| v.to_string()),
             key_passphrase: get("SUIL_KEY_PASSPHRASE"),
             sudo_password: get("SUIL_SUDO_PASSWORD"),
+            store: get("SUIL_STORE"),
+            token: get("SUIL_TOKEN"),
             colour: colour_of(get("SUIL_LOG_COLOR").as_deref().map(String::as_str), get("NO_COLOR").is_some()),
         }
     }
@@ -94,6 +102,13 @@ fn environment(name: &str) -> Option<Zeroizing<String>> {
 /// A variable that suil only hands on, such as the socket of the ssh agent.
 pub fn variable(name: &str) -> Option<String> {
     environment(name).map(|value| value.to_string()).filter(|value| !value.is_empty())
+}
+
+/// The whole environment: what must not be told is known by its names.
+#[allow(clippy::disallowed_methods)]
+pub fn all() -> Vec<(String, Zeroizing<String>)> {
+    let text = |value: std::ffi::OsString| value.to_string_lossy().into_owned();
+    std::env::vars_os().map(|(name, value)| (text(name), Zeroizing::new(text(value)))).collect()
 }
 
 /// `~/x` is in the home folder, as in a shell.

@@ -1,11 +1,13 @@
 //! What `apply` and `facts` share: from the command line to sessions with nodes.
 
+use super::later::Later;
 use super::layers::Held;
 use super::load::Loaded;
 use super::settings::variable;
-use super::{Context, Outcome, Selection};
-use crate::base::{Mask, Plain, Problem, Problems, clock, problem::Kind};
+use super::{Context, Selection};
+use crate::base::{Mask, Plain, Problem, Problems, clock, problem, problem::Kind};
 use crate::catalogue::Catalogue;
+use crate::infra::terraform;
 use crate::node::hostkey::{self, HostKey};
 use crate::node::{Access, Failure, Reason, Sudo, Target};
 use crate::run::{
@@ -22,6 +24,7 @@ pub struct Start {
     pub catalogue: Catalogue,
     pub options: Arc<Options>,
     pub stop: Stop,
+    pub(super) later: Later,
     setup: Arc<Setup>,
     screen: Arc<ui::watch::Screen>,
     runtime: Runtime,
@@ -38,8 +41,42 @@ impl Start {
     /// All problems of the data, of the selection and of `deployment`.
     pub fn new(context: &Context, selection: &Selection, parallel: u16, force: bool) -> Result<Start, Problems> {
         let loaded = context.load()?;
-        let catalogue = Catalogue::build(&loaded.workspace, &selection.of_nodes(&loaded)?)?;
-        selection.check_modules(catalogue.entries.iter().flat_map(|e| e.modules.iter().map(|m| &**m)))?;
+        let selected = selection.of_nodes(&loaded)?;
+        let catalogue = Catalogue::build(&loaded.workspace, &selected)?;
+        Start::over(context, selection, loaded, catalogue, Later::default(), parallel, force)
+    }
+
+    /// The same, where nodes whose data reads what the layers of other selected nodes bring come later.
+    ///
+    /// # Errors
+    /// As [`Start::new`], of those that can be read at once. Nodes wait for each other.
+    pub fn parted(context: &Context, selection: &Selection, parallel: u16, force: bool) -> Result<Start, Problems> {
+        let loaded = context.load()?;
+        let selected = selection.of_nodes(&loaded)?;
+        let (first, later) = Later::part(&loaded.workspace, &loaded.modules, selected)?;
+        let built = Catalogue::build(&loaded.workspace, &first);
+        let catalogue = built.map_err(|mut problems| {
+            // All are told at once.
+            problems.extend(later.problems(&loaded.workspace).1);
+            problem::sort(&mut problems);
+            problems
+        })?;
+        Start::over(context, selection, loaded, catalogue, later, parallel, force)
+    }
+
+    fn over(
+        context: &Context,
+        selection: &Selection,
+        loaded: Loaded,
+        catalogue: Catalogue,
+        later: Later,
+        parallel: u16,
+        force: bool,
+    ) -> Result<Start, Problems> {
+        // The modules of nodes that come later are asked for as well, and known only then.
+        if later.is_empty() {
+            selection.check_modules(catalogue.entries.iter().flat_map(|e| e.modules.iter().map(|m| &**m)))?;
+        }
         let problems = catalogue.check_deployments();
         if !problems.is_empty() {
             return Err(problems);
@@ -51,7 +88,8 @@ impl Start {
             purpose: purpose(),
             step_limit: STEP,
         };
-        Start::with(context, loaded, catalogue, options)
+        let start = Start::with(context, loaded, catalogue, options)?;
+        Ok(Start { later, ..start })
     }
 
     /// The same for what is done on nodes whatever their modules say: the catalogue has the `deployment` of the selected
@@ -85,12 +123,23 @@ impl Start {
 
     fn with(context: &Context, loaded: Loaded, catalogue: Catalogue, options: Options) -> Result<Start, Problems> {
         let screen = Arc::new(ui::watch::Screen::default());
-        let setup = Arc::new(setup(context, loaded, &screen));
+        let stop = Stop::default();
+        let halt = terraform::Stop::default();
+        let setup = Arc::new(setup(context, loaded, &screen, halt.clone()));
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
         let runtime = runtime.map_err(|e| Problem::new(format!("cannot start the threads of a run: {e}")))?;
-        let stop = Stop::default();
         runtime.spawn(listen(stop.clone()));
-        Ok(Start { catalogue, options: Arc::new(options), stop, setup, screen, runtime, begun: clock::instant() })
+        runtime.spawn(hand_on(stop.clone(), halt));
+        Ok(Start {
+            catalogue,
+            options: Arc::new(options),
+            stop,
+            later: Later::default(),
+            setup,
+            screen,
+            runtime,
+            begun: clock::instant(),
+        })
     }
 
     pub fn mask(&self) -> Mask {
@@ -116,18 +165,10 @@ impl Start {
     }
 
     /// Runs `work`; then leaves behind whatever still waits, a question or a login, instead of waiting for it.
-    pub fn finish(self, work: impl FnOnce(&Start) -> Outcome) -> Outcome {
-        let outcome = work(&self);
+    pub fn finish<T>(mut self, work: impl FnOnce(&mut Start) -> T) -> T {
+        let outcome = work(&mut self);
         self.runtime.shutdown_timeout(Duration::from_millis(100));
         outcome
-    }
-
-    /// Prepares every selected node.
-    ///
-    /// # Errors
-    /// All problems that can be known before anything connects.
-    pub fn prepare(&self) -> Result<Vec<Prepared>, Problems> {
-        run::prepare(&self.setup, &self.catalogue, &self.options)
     }
 
     /// Connects to every node and plans it. Hosts that are not known are listed together and asked about once.
@@ -334,7 +375,7 @@ impl Start {
     }
 }
 
-fn setup(context: &Context, loaded: Loaded, screen: &Arc<ui::watch::Screen>) -> Setup {
+fn setup(context: &Context, loaded: Loaded, screen: &Arc<ui::watch::Screen>, halt: terraform::Stop) -> Setup {
     let Loaded { workspace, settings, vault, mask, modules } = loaded;
     let sudo = match settings.sudo_password {
         Some(word) => {
@@ -359,13 +400,13 @@ fn setup(context: &Context, loaded: Loaded, screen: &Arc<ui::watch::Screen>) -> 
         agent: variable("SSH_AUTH_SOCK").map(Into::into),
         ..Access::default()
     };
-    let layers = Arc::new(Held::new(context, workspace.root(), vault.mask()));
+    let layers = Arc::new(Held::new(context, workspace.root(), vault.mask(), halt));
     Setup { workspace, modules, vault, access, layers }
 }
 
 /// Each Ctrl-C, and each SIGTERM, asks for a stop: the first finishes what is in flight, the second leaves it. SIGHUP
 /// stays what it was: under nohup it must do nothing.
-async fn listen(stop: Stop) {
+pub(super) async fn listen(stop: Stop) {
     use tokio::signal::unix::{SignalKind, signal};
     let asked = async |kind| {
         let Ok(mut signals) = signal(kind) else { return };
@@ -376,13 +417,29 @@ async fn listen(stop: Stop) {
     tokio::join!(asked(SignalKind::interrupt()), asked(SignalKind::terminate()));
 }
 
+/// Lets Terraform hear of each wish to stop.
+async fn hand_on(stop: Stop, halt: terraform::Stop) {
+    stop.wished().await;
+    halt.ask();
+    stop.demanded().await;
+    halt.ask();
+}
+
 /// `anna@desk: suil apply --role web`, or with a reason `anna@desk: new kernel (suil apply --role web)`. Arguments of
 /// suil never hold a secret of the workspace.
 pub(super) fn purpose() -> String {
-    let user = variable("USER").or_else(|| variable("LOGNAME")).unwrap_or_else(|| "someone".to_owned());
-    let host = rustix::system::uname().nodename().to_string_lossy().into_owned();
     let words: Vec<String> = std::env::args().skip(1).collect();
-    format!("{user}@{host}: {}", work(&words))
+    format!("{}: {}", who(), work(&words))
+}
+
+/// `anna@desk`
+pub(super) fn who() -> String {
+    format!("{}@{}", user(), rustix::system::uname().nodename().to_string_lossy())
+}
+
+/// The login name of who runs suil.
+pub(super) fn user() -> String {
+    variable("USER").or_else(|| variable("LOGNAME")).unwrap_or_else(|| "someone".to_owned())
 }
 
 /// The command line as it stands in a lock, the reason before it.

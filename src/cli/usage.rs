@@ -1,6 +1,6 @@
 //! Reads the command line, and says what is wrong with it in suil's own words.
 
-use super::{Cli, infra};
+use super::Cli;
 use crate::base::{Mask, Problem};
 use crate::ui::{self, Exit, Output};
 use clap::error::{ContextKind, ContextValue, Error, ErrorKind};
@@ -9,7 +9,7 @@ use std::ffi::OsString;
 
 /// Parses the arguments, or prints what was asked for instead (`--help`, `--version`) or what is wrong.
 pub fn parse(args: &[OsString]) -> Result<Cli, Exit> {
-    Cli::try_parse_from(infra::graph::sorted(infra::terraform::sorted(args))).map_err(|error| match error.kind() {
+    Cli::try_parse_from(args).map_err(|error| match error.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => match ui::out(&error.render().ansi().to_string()) {
             Ok(()) => Exit::Done,
             Err(problem) => ui::fail(&[problem], &Mask::new()),

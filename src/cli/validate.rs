@@ -1,11 +1,14 @@
 //! `suil validate`.
 
+use super::layers::Held;
 use super::load::{Closed, Loaded};
 use super::{Context, Outcome};
 use crate::base::{Plain, Problem, Problems};
 use crate::catalogue::{self, Entry};
 use crate::data::library::Origin;
-use crate::plan::{conflict, want::Want};
+use crate::infra::terraform::Stop;
+use crate::plan::{Language, conflict, want::Want};
+use crate::run::layers;
 use crate::ui::text::count;
 use crate::ui::{self, Exit};
 use std::num::NonZero;
@@ -21,7 +24,7 @@ pub struct Args {}
 pub fn run(_args: Args, context: &Context) -> Outcome {
     let mut loaded = None;
     let problems = match context.load() {
-        Ok(found) => check(loaded.insert(found)),
+        Ok(found) => check(context, loaded.insert(found)),
         Err(problems) => problems,
     };
     let mask = loaded.as_ref().map(|l| l.mask.clone()).unwrap_or_default();
@@ -50,7 +53,7 @@ fn size(loaded: &Loaded) -> String {
 }
 
 /// All that can be found without a node, stage by stage; a stage works on what the one before it could build.
-fn check(loaded: &Loaded) -> Problems {
+fn check(context: &Context, loaded: &Loaded) -> Problems {
     let mut problems = Problems::new();
     let workspace = &loaded.workspace;
     // A stock module is compiled where a node has it; it is not the workspace's to mend.
@@ -60,7 +63,10 @@ fn check(loaded: &Loaded) -> Problems {
     }
     let (catalogue, found) = catalogue::validate(workspace);
     problems.extend(found);
+    let layers = Held::new(context, workspace.root(), &loaded.mask, Stop::default());
     problems.extend(nodes(loaded, &catalogue.entries));
+    // One after the other: which of two nodes holds a layer must not depend on threads.
+    problems.extend(catalogue.entries.iter().flat_map(|entry| held(loaded, &layers, entry)));
     problems
 }
 
@@ -96,4 +102,13 @@ fn node(loaded: &Loaded, entry: &Entry) -> Problems {
     }
     problems.extend(conflict::settle(&entry.name, &mut wants).err().unwrap_or_default());
     problems
+}
+
+/// What is wrong with the layers that a node holds. A config that is no config has been told of.
+fn held(loaded: &Loaded, layers: &Held, entry: &Entry) -> Problems {
+    let modules = entry.modules.iter().filter_map(|name| loaded.modules.get(name));
+    let with_layers = modules
+        .filter(|module| matches!(module.collector(), Ok(Some(collector)) if collector.language == Language::Layers));
+    let configs = with_layers.filter_map(|module| Some((module, loaded.config(entry, module, Closed::Pretend).ok()?)));
+    configs.flat_map(|(module, config)| layers::check(layers, entry, module.name(), &config.public)).collect()
 }

@@ -6,12 +6,14 @@
 //! The rules are those of cisco-open/stacks 2.0.21, measured; where suil does better the item says so.
 
 pub mod compare;
+pub mod drift;
 pub mod engine;
 pub mod envelope;
 pub mod graph;
 pub mod hcl;
 pub mod jinja;
 pub mod layer;
+pub mod lint;
 pub mod role;
 pub mod store;
 pub mod surgery;

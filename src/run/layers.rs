@@ -1,6 +1,6 @@
 //! Layers of Terraform that a node holds: read and applied on the control machine, whatever the node's transport is.
 
-use super::gather::Ready;
+use super::gather::{Gathered, Ready};
 use super::watch::{Event, Watch};
 use super::{Options, Setup};
 use crate::base::{Place, Plain, Problem, Problems};
@@ -29,11 +29,17 @@ pub trait Layers: Send + Sync {
         tell: &dyn Fn(&str),
     ) -> Result<Plain, Problems>;
 
-    /// Applies the plan that was kept for a layer of `node`, and returns what Terraform said.
+    /// Finds what is wrong with such a config before anything is rendered.
+    ///
+    /// # Errors
+    /// There is no such layer, or another node holds it, too.
+    fn check(&self, node: &str, config: &Plain, place: &dyn Fn(&[&str]) -> Option<Place>) -> Result<(), Problems>;
+
+    /// Applies the plan that was kept for a layer of `node`, and returns what Terraform said. `tell` hears how it goes.
     ///
     /// # Errors
     /// There is no such plan any more, it is stale, or Terraform failed.
-    fn apply(&self, node: &str, layer: &Layer) -> Result<String, Problem>;
+    fn apply(&self, node: &str, layer: &Layer, tell: &dyn Fn(&str)) -> Result<String, Problem>;
 }
 
 /// The modules whose facts are layers, each with its public config.
@@ -41,6 +47,17 @@ pub(super) fn modules<'a>(parts: impl IntoIterator<Item = &'a Part>) -> Vec<(Str
     let with_layers = |part: &&Part| part.collector.as_ref().is_some_and(|c| c.language == Language::Layers);
     let parts = parts.into_iter().filter(with_layers);
     parts.map(|part| (part.name.clone(), part.config.public.clone())).collect()
+}
+
+/// What is wrong with the layers that a module of `entry` names in its public config, as far as is known without them.
+pub fn check(layers: &dyn Layers, entry: &Entry, module: &str, config: &Plain) -> Problems {
+    layers.check(&entry.name, config, &|path| place(entry, module, path)).err().unwrap_or_default()
+}
+
+/// Where a value of a module's config stands.
+fn place(entry: &Entry, module: &str, path: &[&str]) -> Option<Place> {
+    let path: Vec<&str> = std::iter::once(module).chain(path.iter().copied()).collect();
+    entry.at(&path).map(|value| value.place)
 }
 
 /// Reads the layers of these `modules`, one after the other.
@@ -55,25 +72,27 @@ pub(super) async fn read(
 ) -> Result<Collected, Problems> {
     let mut collected = Collected::new();
     for (module, config) in modules {
-        let (layers, entry) = (Arc::clone(&setup.layers), entry.clone());
-        let (name, node) = (module.clone(), entry.name.to_string());
-        let (told, mut hears) = mpsc::unbounded_channel::<String>();
-        let work = tokio::task::spawn_blocking(move || {
-            let place = |path: &[&str]| {
-                let path: Vec<&str> = std::iter::once(module.as_str()).chain(path.iter().copied()).collect();
-                entry.at(&path).map(|value| value.place)
-            };
-            // Nobody hears it once the run was stopped.
-            let tell = |words: &str| drop(told.send(words.to_owned()));
-            layers.read(&entry.name, &config, &place, &tell)
-        });
-        while let Some(words) = hears.recv().await {
-            watch.event(&Event::Phase { node: &node, phase: &words });
-        }
-        let read = work.await.map_err(|error| lost(&node, &error.to_string()))?;
+        let (layers, entry, name) = (Arc::clone(&setup.layers), entry.clone(), module.clone());
+        let node = entry.name.to_string();
+        let work = move |node: &str, tell: &dyn Fn(&str)| {
+            layers.read(node, &config, &|path| place(&entry, &module, path), tell)
+        };
+        let read = told(&node, work, watch).await.map_err(|problem| *problem)?;
         collected.insert(name, Ok(read?));
     }
     Ok(collected)
+}
+
+/// True while a field of a node's facts is about to change, or is not known: it is of a layer that Terraform would
+/// change, or the node was not read.
+pub fn is_pending(gathered: &Gathered, node: &str, field: &str) -> bool {
+    let Some((_, Ok(ready))) = gathered.nodes.iter().find(|(name, _)| name == node) else { return true };
+    let Some((module, path)) = field.split_once('.') else { return false };
+    let Some(Ok(facts)) = ready.collected.get(module) else { return false };
+    let layers = facts.get("layers").and_then(Plain::as_map).into_iter().flatten();
+    let mut read =
+        layers.filter(|(name, _)| path.strip_prefix(name.as_str()).is_some_and(|rest| rest.starts_with('.')));
+    read.any(|(_, layer)| layer.get("clean").and_then(Plain::as_bool) != Some(true))
 }
 
 /// Applies a layer. What the node writes down of reactions that it owes stands before it and after it, as with any
@@ -84,17 +103,15 @@ pub(super) async fn apply(
     layer: &Layer,
     owed: &[Change; 2],
     options: &Options,
+    watch: &dyn Watch,
 ) -> Result<Outcome, Failure> {
     let [before, after] = owed;
     if !before.is_empty() {
         ready.session.run("writing down what is owed", &before.script(), options.step_limit).await?;
     }
     let (layers, node, layer) = (Arc::clone(&setup.layers), ready.node.clone(), layer.clone());
-    let applied = tokio::task::spawn_blocking({
-        let node = node.clone();
-        move || layers.apply(&node, &layer)
-    });
-    let applied = applied.await.unwrap_or_else(|error| Err(lost(&node, &error.to_string())));
+    let work = move |node: &str, tell: &dyn Fn(&str)| layers.apply(node, &layer, tell);
+    let applied = told(&node, work, watch).await.unwrap_or_else(|problem| Err(*problem));
     let said = applied.map_err(|problem| Failure { reason: Reason::Local, problem: Box::new(problem) })?;
     if !after.is_empty() {
         ready.session.run("writing down what is paid", &after.script(), options.step_limit).await?;
@@ -102,6 +119,20 @@ pub(super) async fn apply(
     Ok(Outcome { status: 0, stdout: setup.vault.mask().apply(&said), stderr: String::new() })
 }
 
-fn lost(node: &str, words: &str) -> Problem {
-    Problem::new(format!("node `{node}`: suil itself failed: {words}"))
+/// Does work that blocks, on a thread of its own, and tells what it says meanwhile.
+async fn told<T: Send + 'static>(
+    node: &str,
+    work: impl FnOnce(&str, &dyn Fn(&str)) -> T + Send + 'static,
+    watch: &dyn Watch,
+) -> Result<T, Box<Problem>> {
+    let (told, mut hears) = mpsc::unbounded_channel::<String>();
+    let name = node.to_owned();
+    let work = tokio::task::spawn_blocking(move || {
+        // Nobody hears it once the run was stopped.
+        work(&name, &|words: &str| drop(told.send(words.to_owned())))
+    });
+    while let Some(words) = hears.recv().await {
+        watch.event(&Event::Phase { node, phase: &words });
+    }
+    work.await.map_err(|error| Box::new(Problem::new(format!("node `{node}`: suil itself failed: {error}"))))
 }

@@ -221,7 +221,7 @@ async fn guarded(
     watch: &dyn Watch,
 ) -> (Result<crate::node::Outcome, Failure>, Option<Shut>) {
     if let Some(layer) = &operation.action.layer {
-        return (layers::apply(setup, ready, layer, owed, options).await, None);
+        return (layers::apply(setup, ready, layer, owed, options, watch).await, None);
     }
     let planned = plan.operations.len();
     if operation.guards_access

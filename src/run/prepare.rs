@@ -1,6 +1,6 @@
 //! Everything that can be known wrong before anything connects.
 
-use super::{Options, Setup};
+use super::{Options, Setup, layers};
 use crate::base::{Problems, Result, problem};
 use crate::catalogue::{Catalogue, Entry};
 use crate::node::Target;
@@ -34,6 +34,11 @@ pub fn prepare(setup: &Setup, catalogue: &Catalogue, options: &Options) -> Resul
             Ok(node) => prepared.push(node),
             Err(found) => problems.extend(found),
         }
+    }
+    // One after the other: which of two nodes holds a layer must not depend on threads.
+    for Prepared { entry, intent, .. } in &prepared {
+        let modules = intent.iter().flat_map(|intent| layers::modules(&intent.parts));
+        problems.extend(modules.flat_map(|(name, config)| layers::check(&*setup.layers, entry, &name, &config)));
     }
     problem::sort(&mut problems);
     if problems.is_empty() { Ok(prepared) } else { Err(problems) }

@@ -5,14 +5,17 @@
 
 pub mod ask;
 pub mod brief;
+pub mod drift;
 pub mod graph;
 pub mod hosts;
 pub mod impact;
 pub mod layers;
+pub mod lint;
 pub mod locks;
 pub mod names;
 pub mod origin;
 pub mod output;
+pub mod page;
 pub mod paint;
 pub mod pick;
 pub mod plan;
@@ -21,6 +24,8 @@ pub mod progress;
 pub mod replies;
 pub mod report;
 pub mod runs;
+pub mod stacks;
+pub mod store;
 pub mod table;
 pub mod text;
 pub mod watch;

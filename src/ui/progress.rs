@@ -67,6 +67,8 @@ struct Live {
 #[derive(Default)]
 struct State {
     title: String,
+    /// What is counted.
+    noun: &'static str,
     total: usize,
     done: usize,
     bad: usize,
@@ -83,10 +85,15 @@ struct Running {
 impl Progress {
     /// Starts the picture of work on `total` nodes; without a terminal behind stderr there is none.
     pub fn new(title: &str, total: usize) -> Progress {
+        Progress::of(title, total, "node")
+    }
+
+    /// The same for other things than nodes: `stack`, say.
+    pub fn of(title: &str, total: usize, noun: &'static str) -> Progress {
         if !console::Term::stderr().is_term() {
             return Progress { live: None };
         }
-        let state = State { title: title.to_owned(), total, ..State::default() };
+        let state = State { title: title.to_owned(), noun, total, ..State::default() };
         let shared = Arc::new((Mutex::new(state), Condvar::new()));
         let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
         if let Ok(style) = ProgressStyle::with_template("{msg}") {
@@ -206,9 +213,9 @@ fn frame(state: &State, now: Instant, rows: usize, columns: usize) -> Vec<String
         })
         .collect();
     if more > 0 {
-        lines.push(format!("  … and {} at work", count(more, "more node")));
+        lines.push(format!("  … and {} at work", count(more, &format!("more {}", state.noun))));
     }
-    let mut last = format!("{}: {} of {}", state.title, state.done, count(state.total, "node"));
+    let mut last = format!("{}: {} of {}", state.title, state.done, count(state.total, state.noun));
     if state.bad > 0 {
         last.push_str(&format!(", {} not done", state.bad));
     }
@@ -252,7 +259,7 @@ mod tests {
                 since: now - Duration::from_secs(n as u64),
             })
             .collect();
-        State { title: "facts".to_owned(), total: 50, done: 7, bad: 1, running, over: false }
+        State { title: "facts".to_owned(), noun: "node", total: 50, done: 7, bad: 1, running, over: false }
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! `suil infra diff`: what it tells, what it leaves untouched, and how it ends.
 
 use crate::room::Room;
-use crate::tree::{LAYER, commit, git, key, tree};
+use crate::tree::{LAYER, commit, git, key, stand_in, tree};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fs;
@@ -241,4 +241,30 @@ fn secrets_show_as_digests_and_closed_ones_are_compared_as_they_are() {
     assert!(!left.stdout.contains("ENC[") && left.stdout.contains("-x = \"‹secret "), "{}", left.stdout);
     commit(&room);
     assert_eq!(room.run(&["infra", "diff", LAYER]).status, 0);
+}
+
+#[test]
+fn outputs_of_other_layers_are_read_once_for_both_sides() {
+    let room = tree();
+    let (program, log) = stand_in(&room);
+    room.write("stacks/ferry/base/main.tf", "terraform {\n  backend \"local\" {}\n}\n");
+    room.write("stacks/ferry/layers/harbor/l.tfvars", "");
+    room.write("stacks/kiln/base/main.tf", "x = \"{{ output('word', stack='ferry') }}\"\n");
+    commit(&room);
+    let diff = || room.run_in("", &[("STACKS_TERRAFORM_PATH", &program)], &["infra", "diff", "stacks/kiln/layers/*"]);
+    diff().is(0, "diff: 2 layers as in HEAD\n", "");
+    assert_eq!(fs::read_to_string(&log).expect("a log"), "init\noutput\n");
+    room.write("stacks/kiln/base/main.tf", "y = \"{{ output('word', stack='ferry') }}\"\n");
+    let left = diff();
+    assert!(
+        left.status == 1 && left.stdout.contains("-x = \"clay\"\n+y = \"clay\"\n"),
+        "{}{}",
+        left.stdout,
+        left.stderr
+    );
+    // One that only the revision has.
+    fs::remove_dir_all(room.path().join("stacks/ferry")).expect("a stack");
+    room.write("stacks/kiln/base/main.tf", "y = 1\n");
+    let left = diff();
+    assert!(left.status == 1 && left.stdout.contains("-x = \"clay\"\n+y = 1\n"), "{}{}", left.stdout, left.stderr);
 }

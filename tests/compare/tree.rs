@@ -38,3 +38,15 @@ pub fn git(folder: &Path, args: &[&str]) -> String {
 pub fn key(name: &str) -> String {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/conformance/stacks/keys").join(name).display().to_string()
 }
+
+/// Makes a script that stands for Terraform, says that each layer has the output `word`, and writes down its arguments.
+pub fn stand_in(room: &Room) -> (String, std::path::PathBuf) {
+    let (program, log) = (room.path().join("../terraform"), room.path().join("../log"));
+    let script = format!(
+        "#!/bin/sh\necho \"$2\" >>'{}'\n[ \"$2\" != output ] || echo '{{\"word\": {{\"sensitive\": false, \"value\": \"clay\"}}}}'\n",
+        log.display()
+    );
+    std::fs::write(&program, script).expect("a script");
+    std::fs::set_permissions(&program, std::os::unix::fs::PermissionsExt::from_mode(0o755)).expect("a mode");
+    (program.display().to_string(), log)
+}

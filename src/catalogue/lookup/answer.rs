@@ -3,13 +3,14 @@
 use super::super::glob::Glob;
 use super::super::workspace::Workspace;
 use super::read::Read;
-use super::text;
+use super::{fact, text};
+use crate::base::nearest::nearest;
 use crate::base::{Place, Plain, Problem, Problems, Result, file};
 use crate::data::{
     Kind, Lookup, Value,
     value::{From, SelfRule},
 };
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -20,12 +21,18 @@ pub struct Answer {
     /// The number of the node that each value comes from.
     nodes: Vec<u32>,
     broken: bool,
+    /// What could be meant where nothing was found: a field of the facts.
+    near: Option<String>,
 }
 
 impl Answer {
     /// False where a problem was found on the way, so that the answer says nothing.
     pub fn is_good(&self) -> bool {
         !self.broken
+    }
+
+    pub fn near(&self) -> Option<&str> {
+        self.near.as_deref()
     }
 
     /// How many values there are for the node of this number.
@@ -70,6 +77,7 @@ pub struct Answers {
     slices: HashMap<String, HashMap<u32, Option<Value>>>,
     facts: HashMap<(u32, String), Plain>,
     pub problems: Problems,
+    pub(super) open: Option<Arc<text::Open>>,
 }
 
 impl Answers {
@@ -112,7 +120,8 @@ impl Answers {
                     From::Facts => self.in_facts(workspace, lookup, name, card.number, place),
                 }?;
                 let Some(value) = value else { return Ok(()) };
-                let about = text::About { lookup, node: name, role: &card.role, marker: place };
+                let about =
+                    text::About { lookup, node: name, role: &card.role, marker: place, open: self.open.as_deref() };
                 let texts = about.texts(&value)?;
                 nodes.resize(nodes.len() + texts.len(), card.number);
                 values.extend(texts);
@@ -122,7 +131,11 @@ impl Answers {
                 self.problems.extend(more);
             }
         }
-        Answer { values: Arc::new(values), nodes, broken: false }
+        let near = match lookup.from {
+            From::Facts if values.is_empty() => self.near(&lookup.field),
+            _ => None,
+        };
+        Answer { values: Arc::new(values), nodes, broken: false, near }
     }
 
     fn in_data(&mut self, workspace: &Workspace, lookup: &Lookup, node: &str, marker: Place) -> Result<Option<Value>> {
@@ -160,7 +173,7 @@ impl Answers {
         Ok(value)
     }
 
-    /// Reads `module.path.to.field` from the last facts of a node.
+    /// Reads `module.path.to.field` from the last facts of a node. A key of the facts may hold dots itself.
     fn in_facts(
         &mut self,
         workspace: &Workspace,
@@ -169,16 +182,32 @@ impl Answers {
         number: u32,
         marker: Place,
     ) -> Result<Option<Value>> {
-        let mut path = lookup.field.split('.');
-        let module = path.next().unwrap_or_default();
+        let (module, rest) = lookup.field.split_once('.').unwrap_or((&lookup.field, ""));
         let key = (number, module.to_owned());
         if !self.facts.contains_key(&key) {
             let facts = read_facts(workspace.root(), node, module)?;
             self.facts.insert(key.clone(), facts);
         }
-        let path: Vec<&str> = path.collect();
-        let found = self.facts.get(&key).and_then(|facts| facts.get("facts")).and_then(|facts| facts.at(&path));
-        Ok(found.filter(|value| !value.is_null()).map(|value| text::from_plain(value, marker)))
+        let Some(facts) = self.facts.get(&key).and_then(|document| document.get("facts")) else { return Ok(None) };
+        let Some((found, way)) = fact::reach(facts, rest) else { return Ok(None) };
+        if let [layer, output, ..] = way.as_slice()
+            && fact::is_sensitive(facts, layer, output)
+        {
+            return Err(text::sensitive(lookup, node, layer, output, marker).into());
+        }
+        Ok(Some(found).filter(|value| !value.is_null()).map(|value| text::from_plain(value, marker)))
+    }
+
+    /// The field of the facts that were read which is nearest to one that no node has.
+    fn near(&self, field: &str) -> Option<String> {
+        let (module, _) = field.split_once('.').unwrap_or((field, ""));
+        let mut fields = BTreeSet::new();
+        for ((_, _), document) in self.facts.iter().filter(|((_, name), _)| name == module) {
+            if let Some(facts) = document.get("facts") {
+                fact::fields(facts, module, &mut fields);
+            }
+        }
+        nearest(field, fields.iter().map(String::as_str)).map(str::to_owned)
     }
 }
 

@@ -1,7 +1,7 @@
 //! A found value as the text that a lookup gives.
 
 use crate::base::{Place, Plain, Problem, Problems, Result};
-use crate::data::{Kind, Lookup, Resolved, Scalar, Value, value::Ip};
+use crate::data::{Cipher, Kind, Lookup, Resolved, Scalar, Value, value::Ip};
 use std::net::IpAddr;
 use std::sync::Arc;
 
@@ -11,13 +11,18 @@ pub struct About<'a> {
     pub node: &'a str,
     pub role: &'a str,
     pub marker: Place,
+    /// Opens secrets, where the one who asks may know them.
+    pub open: Option<&'a Open>,
 }
+
+/// Opens a secret of a field, at the place where it is written.
+pub type Open = dyn Fn(&Cipher, &str, Place) -> Result<String, Problem> + Send + Sync;
 
 impl About<'_> {
     /// The texts of a found value: a list gives one an item, nothing gives none.
     ///
     /// # Errors
-    /// A mapping, a list in a list, a secret, another lookup.
+    /// A mapping, a list in a list, another lookup, a secret that may not be known or is not opened.
     pub fn texts(&self, value: &Value) -> Result<Vec<Value>> {
         let mut problems = Problems::new();
         let mut texts = Vec::new();
@@ -42,6 +47,9 @@ impl About<'_> {
                 Resolved::Bool(b) => Some(b.to_string().into()),
                 Resolved::Int(_) | Resolved::Float(_) | Resolved::Str => Some(scalar.text.clone()),
             }),
+            Kind::Secret(cipher) if let Some(open) = self.open => {
+                open(cipher, &self.lookup.field, item.place).map(|text| Some(text.into()))
+            }
             Kind::Secret(_) => Err(self
                 .refused("a secret", item.place)
                 .help("a secret that other nodes need belongs in a layer that they share, their role's say")),
@@ -95,6 +103,16 @@ pub fn another(lookup: &Lookup, node: &str, other: &Lookup, marker: Place, place
         .expected("expected a field that is written out")
         .note_at("the other lookup is at", place)
         .help(format!("look up `{}` here as well", other.field))
+}
+
+/// The problem of a lookup that reads a sensitive output: the facts have its digest alone.
+pub fn sensitive(lookup: &Lookup, node: &str, layer: &str, output: &str, marker: Place) -> Problem {
+    let what = format!("lookup of `{}` reads a sensitive output of Terraform on node `{node}`", lookup.field);
+    Problem::new(what)
+        .at(marker)
+        .expected("expected an output that may be shown")
+        .note(format!("the facts hold the digest of output `{output}` of layer `{layer}`, and never its plaintext"))
+        .help("let both read the secret from one place: keep it encrypted in the data, and give it to the layer")
 }
 
 /// Fills in a format, which was checked when its file was loaded.

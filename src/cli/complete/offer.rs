@@ -2,9 +2,12 @@
 
 use crate::base::Plain;
 use crate::catalogue::{self, Catalogue, Workspace};
-use crate::cli::{Cli, Context, settings};
+use crate::cli::infra::{options, select};
+use crate::cli::{Cli, Context, infra, settings};
 use crate::data::Value;
 use crate::data::secret::NO_KEY;
+use crate::infra::layer::Options;
+use crate::infra::surgery::record;
 use crate::module::{Module, Revealed};
 use crate::plan::Modules;
 use crate::plan::intent::header;
@@ -67,6 +70,12 @@ impl Offer {
     /// The keys, or the resources, of the node that the command line names; keys one level below what is typed. A key that has more below
     /// stands there with a dot, too.
     pub fn keys(&self, start: &str) -> Vec<CompletionCandidate> {
+        if self.words.iter().any(|word| word == "infra") {
+            return self.stacks(start);
+        }
+        if self.is_infra() {
+            return super::stacks::keys(start);
+        }
         let known = || {
             let workspace = self.workspace()?;
             let (name, matches) = self.matches()?.remove_subcommand()?;
@@ -91,8 +100,41 @@ impl Offer {
         known().into_iter().flatten().map(CompletionCandidate::new).collect()
     }
 
-    /// The recorded runs that begin so, the last first.
+    /// The layers of the tree around here whose folders, seen from its root, begin so.
+    pub fn layers(&self, start: &str) -> Vec<CompletionCandidate> {
+        let Some((root, options)) = self.tree() else { return Vec::new() };
+        let layers = select::found(&root, &options).unwrap_or_default();
+        let names = layers.iter().filter_map(|path| path.strip_prefix(&root).ok()?.to_str());
+        names.filter(|name| name.starts_with(start)).map(CompletionCandidate::new).collect()
+    }
+
+    /// The surgeries on record that begin so, the last first, and what each was.
+    pub fn surgeries(&self, start: &str) -> Vec<CompletionCandidate> {
+        let records = self.tree().and_then(|(root, _)| record::all(&root).ok()).unwrap_or_default();
+        let found = records.into_iter().rev().filter(|record| record.id.starts_with(start));
+        found.map(|record| CompletionCandidate::new(record.id).help(Some(record.manifest.surgery.into()))).collect()
+    }
+
+    /// The tree of layers around the current folder.
+    fn tree(&self) -> Option<(PathBuf, Options)> {
+        let options = options::read(false).ok()?;
+        Some((options.root(&std::env::current_dir().ok()?)?, options))
+    }
+
+    /// The stacks that begin so, and their environments. The cache of the graph answers where it is good; a tree with a
+    /// mistake has none.
+    pub fn stacks(&self, start: &str) -> Vec<CompletionCandidate> {
+        let Some(graph) = infra::keys_of(self.option("repo_root"), self.option("workspace")) else { return Vec::new() };
+        let own = graph.stacks.iter().filter(|stack| !stack.external && stack.key.starts_with(start));
+        let help = |environment: &str| self.helps.then(|| environment.to_owned().into());
+        own.map(|stack| CompletionCandidate::new(&stack.key).help(help(&stack.environment))).collect()
+    }
+
+    /// The recorded runs that begin so, the last first; below `infra` those over stacks.
     pub fn runs(&self, start: &str) -> Vec<CompletionCandidate> {
+        if self.is_infra() {
+            return super::stacks::runs(start);
+        }
         let Some(entries) = self.root().and_then(|root| fs::read_dir(root.join(".runs")).ok()) else {
             return Vec::new();
         };
@@ -122,16 +164,24 @@ impl Offer {
         names.into_iter().map(CompletionCandidate::new).collect()
     }
 
+    fn is_infra(&self) -> bool {
+        self.words.get(1).is_some_and(|word| word == "infra")
+    }
+
+    /// The folder that an option names, wherever it stands.
+    fn option(&self, name: &str) -> Option<PathBuf> {
+        let get = |matches: &ArgMatches| matches.try_get_one::<PathBuf>(name).ok().flatten().cloned();
+        let mut matches = self.matches()?;
+        let mut found = get(&matches);
+        while let Some((_, below)) = matches.remove_subcommand() {
+            found = get(&below).or(found);
+            matches = below;
+        }
+        found.map(|folder| settings::home(&folder.to_string_lossy()))
+    }
+
     fn root(&self) -> Option<PathBuf> {
-        let named = self.matches().and_then(|mut matches| {
-            let mut found = matches.get_one::<PathBuf>("workspace").cloned();
-            while let Some((_, below)) = matches.remove_subcommand() {
-                found = below.get_one::<PathBuf>("workspace").cloned().or(found);
-                matches = below;
-            }
-            found
-        });
-        let workspace = named.map(|folder| settings::home(&folder.to_string_lossy()));
+        let workspace = self.option("workspace");
         Context { workspace, output: Output::Text }.root().ok()
     }
 

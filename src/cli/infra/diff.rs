@@ -1,12 +1,11 @@
 //! `suil infra diff`.
 
-use super::{keys, options, select};
+use super::{begin, options, select};
 use crate::base::problem::Kind;
 use crate::base::{Mask, Plain, Problems};
 use crate::cli::{Context, Outcome};
 use crate::data::tree::Repository;
 use crate::infra::compare::{Both, Change, Compared};
-use crate::infra::layer::Run;
 use crate::ui::{self, Exit, Paint};
 use std::sync::Arc;
 
@@ -52,17 +51,14 @@ pub fn run(args: Args, context: &Context) -> Outcome {
 fn compare(args: &Args, context: &Context, mask: &Mask) -> Outcome {
     let options = options::read(args.allow_outside)?;
     let here = options::here()?;
-    let root = match args.layers.is_empty() && !args.all {
-        true => select::layers(&args.layers, args.all, &here, &options)?.swap_remove(0).root,
-        false => select::tree(&args.layers, &here, &options)?,
-    };
+    let root = select::root_of(&args.layers, args.all, &here, &options)?;
     let folders = [&options.environments, &options.stacks].map(|folder| format!("{}/", folder.display()));
     let revision = Repository::find(&root)?.reading(folders.to_vec()).revision(&args.revision)?;
     let (name, commit) = (revision.name().to_owned(), revision.commit().to_owned());
-    let after = Run::new(&root, options, keys::private(context, None)?, mask.clone()).lenient();
+    let after = Arc::new(begin::run(context, &root, options, mask)?.lenient());
     let before = after.of_revision(Arc::new(revision));
     let paths = select::either(&args.layers, args.all, &here, &after, &before)?;
-    let both = Both { revision: name, before: Arc::new(before), after: Arc::new(after), mask: mask.clone() };
+    let both = Both { revision: name, before: Arc::new(before), after, mask: mask.clone() };
     let (mut compared, mut warnings, mut problems) = (Vec::new(), Problems::new(), Problems::new());
     for result in both.compare(&paths) {
         match result {

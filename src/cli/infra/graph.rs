@@ -42,7 +42,7 @@ pub fn run(args: Args, context: &Context) -> Outcome {
         let problem = Problem::usage("only a drawing shows what is affected");
         return Err(problem.help("add `--output dot`, or ask `suil infra affected`").into());
     }
-    let (tree, changes) = tree::open(&args.tree, marked.then_some(&args.since))?;
+    let (tree, changes) = tree::open(&args.tree, marked.then_some(&args.since), context)?;
     let affected = changes.map(|changes| {
         let query = crate::infra::graph::Query { changed: changes.paths(), requested: Vec::new() };
         crate::infra::graph::affected(&tree.graph, &query)

@@ -1,10 +1,10 @@
 //! `suil infra render`.
 
-use super::{keys, options, select};
+use super::{begin, options, select};
 use crate::base::problem::Kind;
 use crate::base::{Mask, Plain, Problem, Problems};
 use crate::cli::{Context, Outcome};
-use crate::infra::layer::{self, Layer, Rendered, Run};
+use crate::infra::layer::{self, Layer, Rendered};
 use crate::infra::terraform::{self, Tool};
 use crate::ui::text::count;
 use crate::ui::{self, Exit, Output};
@@ -52,22 +52,14 @@ impl Init {
     }
 }
 
-impl Args {
-    /// The layer here, without `init`.
-    pub fn here() -> Args {
-        Args { layers: Vec::new(), all: false, init: Init::Never, allow_outside: false }
-    }
-}
-
 pub fn run(args: Args, context: &Context) -> Outcome {
     let options = options::read(args.allow_outside)?;
     let here = options::here()?;
     let layers = select::layers(&args.layers, args.all, &here, &options)?;
     let Some(root) = layers.first().map(|layer| layer.root.clone()) else { return Ok(Exit::Done) };
-    let options = options::of_tree(options, &root)?;
     let mask = Mask::new();
-    let tool = Tool::new(&options.terraform);
-    let run = Arc::new(Run::new(&root, options, keys::private(context, None)?, mask.clone()));
+    let run = Arc::new(begin::run(context, &root, options, &mask)?);
+    let tool = Tool::new(&run.options.terraform);
     let mut told: Vec<Told> = layer::render_all(&run, &layers)
         .into_iter()
         .zip(&layers)

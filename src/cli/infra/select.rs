@@ -41,6 +41,17 @@ pub fn layers(words: &[String], all: bool, here: &Path, options: &Options) -> Re
     if problems.is_empty() { Ok(layers) } else { Err(problems) }
 }
 
+/// The root of the layers that the words name, or of the layer at `here`.
+///
+/// # Errors
+/// There is none.
+pub fn root_of(words: &[String], all: bool, here: &Path, options: &Options) -> Result<PathBuf, Problems> {
+    if !words.is_empty() || all {
+        return Ok(tree(words, here, options)?);
+    }
+    Ok(Layer::at(here, options).map_err(|problem| lost(problem, here, options))?.root)
+}
+
 /// The root of the tree that the words are about.
 ///
 /// # Errors
@@ -113,7 +124,10 @@ fn root(words: &[String], here: &Path, options: &Options) -> Option<PathBuf> {
 }
 
 /// Every folder that stands where layers do, sorted.
-fn found(root: &Path, options: &Options) -> Result<Vec<PathBuf>, Problems> {
+///
+/// # Errors
+/// A folder cannot be listed.
+pub fn found(root: &Path, options: &Options) -> Result<Vec<PathBuf>, Problems> {
     let mut found = Vec::new();
     for stack in folders(&root.join(&options.stacks))? {
         if stack.join(&options.base).is_dir() {

@@ -1,12 +1,12 @@
 //! `suil infra terraform`.
 
 use super::render::{self, Init};
-use super::{keys, options, select};
+use super::{begin, options, select};
 use crate::base::problem::Kind;
-use crate::base::{Mask, Problems};
+use crate::base::{Mask, Problem, Problems};
 use crate::cli::{Context, Outcome};
-use crate::infra::layer::{self, Run};
-use crate::infra::terraform;
+use crate::infra::layer::{self, Rendered};
+use crate::infra::terraform::Tool;
 use crate::ui::{self, Exit};
 use std::ffi::{OsStr, OsString};
 use std::sync::Arc;
@@ -20,7 +20,8 @@ use std::sync::Arc;
     disable_version_flag = true,
     after_help = "\
 Examples: suil infra terraform plan, suil infra terraform apply -auto-approve, suil infra terraform -help
-The three options are suil's wherever they stand before a `--`, and everything else is Terraform's."
+--init, --allow-outside and --help are suil's wherever they stand before a `--`, and everything else is Terraform's;
+--workspace and --output stand before `terraform`."
 )]
 pub struct Args {
     /// Run `terraform init` before; `auto` does where it never ran
@@ -77,32 +78,46 @@ fn place(args: &[OsString]) -> Option<usize> {
 }
 
 pub fn run(args: Args, context: &Context) -> Outcome {
-    let options = options::read(args.allow_outside)?;
-    let layers = select::layers(&[], false, &options::here()?, &options)?;
-    let Some(layer) = layers.first() else { return Ok(Exit::Done) };
-    let options = options::of_tree(options, &layer.root)?;
-    let tool = terraform::Tool::new(&options.terraform);
-    let mask = Mask::new();
-    let run = Arc::new(Run::new(&layer.root, options, keys::private(context, None)?, mask.clone()));
-    let rendered = match layer::render(&run, layer) {
-        Ok(rendered) => rendered,
-        Err(problems) => return Ok(ui::fail(&problems, &mask)),
+    let (Rendered { layer, refused, .. }, tool, mask) = match render_here(args.allow_outside, context)? {
+        Ok(here) => here,
+        Err(exit) => return Ok(exit),
     };
-    ui::warn(&rendered.warnings, &mask);
-    let due = args.init.is_due(&rendered.layer) && (args.init == Init::Always || needs_init(&args.arguments));
-    if due {
-        let (exit, problems) =
-            render::init(&tool, &rendered.layer, rendered.refused, |tool, folder| tool.aside(folder, &["init"]));
+    if args.init.is_due(&layer) && (args.init == Init::Always || needs_init(&args.arguments)) {
+        let (exit, problems) = render::init(&tool, &layer, refused, |tool, folder| tool.aside(folder, &["init"]));
         if exit != Exit::Done {
             // Terraform has said itself what it ended with.
             let failed = ui::fail(&problems, &mask);
             return Ok(if exit == Exit::Failed { failed } else { exit });
         }
     } else {
-        let refused: Problems = rendered.refused.into_iter().map(|problem| problem.kind(Kind::Warning)).collect();
+        let refused: Problems = refused.into_iter().map(|problem| problem.kind(Kind::Warning)).collect();
         ui::warn(&refused, &mask);
     }
-    Err(tool.take(&rendered.layer.output, &args.arguments).into())
+    Err(tool.take(&layer.output, &args.arguments).into())
+}
+
+/// The layer here, rendered, and the program that its tree asks for; or what suil ends with where it cannot be rendered.
+pub fn render_here(outside: bool, context: &Context) -> Result<Result<(Rendered, Tool, Mask), Exit>, Problems> {
+    let options = options::read(outside)?;
+    let layers = select::layers(&[], false, &options::here()?, &options).map_err(|problems| {
+        let stand = |problem: Problem| match problem.what.ends_with("is no layer") {
+            true => problem.help("go to a layer's folder"),
+            false => problem,
+        };
+        problems.into_iter().map(stand).collect::<Problems>()
+    })?;
+    let Some(layer) = layers.first() else { return Ok(Err(Exit::Done)) };
+    let mask = Mask::new();
+    // What it reads of other layers is removed with it: nothing of suil is left once it is Terraform.
+    let run = Arc::new(begin::run(context, &layer.root, options, &mask)?);
+    let tool = Tool::new(&run.options.terraform);
+    match layer::render(&run, layer) {
+        Ok(rendered) => {
+            ui::warn(&rendered.warnings, &mask);
+            Ok(Ok((rendered, tool, mask)))
+        }
+        Err(problems) => Ok(Err(ui::fail(&problems, &mask))),
+    }
 }
 
 /// False for what Terraform does without a folder that was initialised, and for `init` itself.

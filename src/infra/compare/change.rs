@@ -20,7 +20,7 @@ pub struct Change {
 /// A file as one side has it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Side {
-    /// The text with every secret covered; `None` where it is no text.
+    /// The text with every secret covered, and a line end behind it where no side has one; `None` where it is no text.
     pub text: Option<String>,
     pub executable: bool,
 }
@@ -62,7 +62,13 @@ fn change(path: &Path, before: Option<&File>, after: Option<&File>, mask: &Mask)
         let text = std::str::from_utf8(&file.bytes).ok().filter(|text| !text.contains('\0'));
         Side { text: text.map(|text| mask.apply(text)), executable: file.executable }
     };
-    let (before, after) = (before.map(side), after.map(side));
+    let (mut before, mut after) = (before.map(side), after.map(side));
+    // Rendering drops the last line end of every file: that is only worth a word where one side has it.
+    let mut texts: Vec<&mut String> =
+        [&mut before, &mut after].into_iter().flatten().flat_map(|s| &mut s.text).collect();
+    if texts.iter().all(|text| !text.is_empty() && !text.ends_with('\n')) {
+        texts.iter_mut().for_each(|text| text.push('\n'));
+    }
     let covers = |side: &Option<Side>| {
         let text = side.as_ref().and_then(|side| side.text.as_deref()).unwrap_or_default();
         let mut covers: Vec<String> = Mask::covers(text).map(str::to_owned).collect();

@@ -87,13 +87,13 @@ impl Artifact {
         self.file("tfplan.aside")
     }
 
-    /// Makes the folder, for the owner's eyes.
+    /// Makes the folder, for the owner's eyes. A plan that is there stays until the new one is whole.
     ///
     /// # Errors
     /// It cannot be made.
     pub fn prepare(&self) -> Result<(), Problem> {
         file::private_folder(&self.folder)?;
-        self.remove()
+        gone(&self.aside())
     }
 
     /// Takes the new plan file over, and writes what is known of it. The card comes last: without it there is no plan.
@@ -102,8 +102,11 @@ impl Artifact {
     /// A file cannot be read or written.
     pub fn settle(&self, card: &mut Card, json: &[u8]) -> Result<(), Problem> {
         let (aside, plan) = (self.aside(), self.plan());
+        // From here to the end there is no plan: neither the old one nor half of the new one.
+        gone(&self.card())?;
         if card.is_provisional() {
-            let _ = std::fs::remove_file(&aside);
+            gone(&aside)?;
+            gone(&plan)?;
         } else {
             let failed = |e: std::io::Error| Problem::io("write", &plan, &e);
             let mode = std::os::unix::fs::PermissionsExt::from_mode(0o600);
@@ -159,13 +162,14 @@ impl Artifact {
     /// # Errors
     /// One of them cannot be removed.
     pub fn remove(&self) -> Result<(), Problem> {
-        for path in [self.card(), self.json(), self.plan(), self.aside()] {
-            match std::fs::remove_file(&path) {
-                Err(e) if e.kind() != std::io::ErrorKind::NotFound => return Err(Problem::io("remove", &path, &e)),
-                _ => {}
-            }
-        }
-        Ok(())
+        [self.card(), self.json(), self.plan(), self.aside()].iter().try_for_each(|path| gone(path))
+    }
+}
+
+fn gone(path: &Path) -> Result<(), Problem> {
+    match std::fs::remove_file(path) {
+        Err(e) if e.kind() != std::io::ErrorKind::NotFound => Err(Problem::io("remove", path, &e)),
+        _ => Ok(()),
     }
 }
 

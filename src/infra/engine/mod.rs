@@ -3,11 +3,35 @@
 //! Enters: stacks, their order, a store. Leaves: plan files, states of runs and stacks, problems. Never prints, and
 //! never applies a plan that is not the one that was made.
 
+mod apply;
 pub mod artifact;
-pub mod redact;
+mod content;
+mod gate;
+mod hook;
+mod init;
+mod mirror;
+mod plan;
+mod provisional;
+mod redact;
+mod resume;
 pub mod schedule;
-pub mod summary;
+mod session;
+mod set;
+mod site;
+mod stand;
+mod summary;
+mod unit;
+mod work;
 
-pub use artifact::Artifact;
-pub use redact::Redactor;
+pub use artifact::{Artifact, Card};
+pub use content::content;
+pub use gate::{Bases, Basis};
+pub use redact::{Redactor, is_secret_name};
+pub use resume::adopt;
+pub use session::{Failure, Planned, Session};
+pub use set::{Chosen, Set, unknown};
+pub use site::{Layers, Site};
+pub use stand::{Follow, Stand};
 pub use summary::Summary;
+pub use unit::{Purpose, Unit};
+pub use work::{Begin, Work, split};

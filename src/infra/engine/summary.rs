@@ -101,9 +101,10 @@ impl Summary {
         [&self.destroys, &self.replaces].into_iter().flatten().map(String::as_str).collect()
     }
 
-    /// `2 to add, 1 to destroy`; `no changes`.
+    /// `2 to add, 1 to destroy, 1 output`; `no changes`.
     pub fn words(&self) -> String {
         let Summary { adds, changes, destroys, replaces, imports, moves, outputs, .. } = self;
+        let output = if outputs.len() == 1 { "output" } else { "outputs" };
         let all = [
             (adds, "to add"),
             (changes, "to change"),
@@ -111,7 +112,7 @@ impl Summary {
             (replaces, "to replace"),
             (imports, "to import"),
             (moves, "to move"),
-            (outputs, "of outputs"),
+            (outputs, output),
         ];
         let words: Vec<String> = all
             .into_iter()
@@ -163,7 +164,7 @@ mod tests {
         let summary = Summary::read(&shown).expect("a plan");
         assert_eq!(
             summary.words(),
-            "1 to add, 1 to change, 1 to destroy, 2 to replace, 1 to import, 1 to move, 2 of outputs"
+            "1 to add, 1 to change, 1 to destroy, 2 to replace, 1 to import, 1 to move, 2 outputs"
         );
         assert_eq!(summary.replaces, ["a.four", "a.three"]);
         assert_eq!(

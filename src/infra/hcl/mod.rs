@@ -23,7 +23,7 @@ mod tree;
 pub use code::{backends, backends_json, declared, declared_json};
 pub use links::{Called, Kept, Links, Literal, Read, Settings, Spot, links, settings};
 pub use original::{Cause, Difference, original};
-pub use setup::{Setup, setup, setup_json};
+pub use setup::{RemoteState, Setup, setup, setup_json};
 pub use texts::{Text, texts};
 
 use super::Value;
@@ -61,11 +61,28 @@ pub struct Backend {
     pub place: Place,
 }
 
-/// Reads a file of variables (`*.tfvars`), in the order of the file.
+/// Whose reading of a file of variables counts.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Reading {
+    /// Terraform's.
+    #[default]
+    Terraform,
+    /// That of the original, python-hcl2 7.2.1, for trees whose states were made with it. What Terraform cannot read is
+    /// refused all the same.
+    Original,
+}
+
+/// Reads a file of variables (`*.tfvars`) as Terraform does, in the order of the file.
 ///
 /// Fails with every problem of the file: what is no HCL, what names variables or functions, blocks, and variables
 /// that are set twice.
 pub fn variables(file: FileId) -> Result<Vec<Attribute>> {
+    variables_as(file, Reading::Terraform)
+}
+
+/// The same in either reading. In the original's, a value of which it is not certain what the original made is a
+/// problem as well.
+pub fn variables_as(file: FileId, reading: Reading) -> Result<Vec<Attribute>> {
     let source = Source::new(file);
     let (body, mut problems) = parser::parse(&source);
     for block in &body.blocks {
@@ -78,6 +95,18 @@ pub fn variables(file: FileId) -> Result<Vec<Attribute>> {
         problems.push(problem.help(format!("write `{name} = {{ … }}` for a map")));
     }
     let mut evaluator = Evaluator::new(&source);
+    if reading == Reading::Original {
+        for (span, difference) in original::differences(&source, &body) {
+            match difference.original {
+                Some(Value::Str(text)) => evaluator.instead(span, text),
+                _ if difference.cause.refused() => {}
+                _ => {
+                    let problem = source.problem(span, difference.cause.text(), "expected what both read alike");
+                    problems.push(problem.help("write the plain value, or read HCL as Terraform does"));
+                }
+            }
+        }
+    }
     let mut first: HashMap<&str, Place> = HashMap::with_capacity(body.attributes.len());
     let mut found = Vec::with_capacity(body.attributes.len());
     for setting in &body.attributes {

@@ -5,10 +5,11 @@
 
 use super::super::{Number, Value};
 use super::Attribute;
+use super::eval::{Computed, Evaluator};
 use super::lexer::{Kind, Span, tokens};
 use super::parser;
 use super::source::Source;
-use super::tree::{Expression, Node, Part};
+use super::tree::{Body, Expression, Node, Part};
 use crate::base::{FileId, Place};
 
 /// A stretch of a file that the original read otherwise.
@@ -18,6 +19,8 @@ pub struct Difference {
     pub variable: Option<String>,
     pub cause: Cause,
     pub place: Place,
+    /// What Terraform and suil read this stretch as; none where it is no value.
+    pub value: Option<Value>,
     /// What the original made of this stretch, where that is known.
     pub original: Option<Value>,
 }
@@ -39,6 +42,11 @@ pub enum Cause {
 }
 
 impl Cause {
+    /// True where the original could not read the file at all, so that it made no other value of it.
+    pub(super) fn refused(self) -> bool {
+        matches!(self, Cause::ByteOrderMark | Cause::Name | Cause::Comment)
+    }
+
     /// What the original did, in a few words.
     pub fn text(self) -> &'static str {
         match self {
@@ -63,11 +71,16 @@ impl Cause {
 pub fn original(file: FileId) -> Vec<Difference> {
     let source = Source::new(file);
     let (body, _) = parser::parse(&source);
-    let mut reader = Reader { source: &source, variable: None, found: vec![] };
+    differences(&source, &body).into_iter().map(|(_, difference)| difference).collect()
+}
+
+/// The same of a file that is parsed already, with the stretches.
+pub(super) fn differences(source: &Source, body: &Body) -> Vec<(Span, Difference)> {
+    let mut reader = Reader { source, evaluator: Evaluator::new(source), variable: None, found: vec![] };
     if source.text.starts_with('\u{feff}') {
         reader.add(Cause::ByteOrderMark, Span::default(), None);
     }
-    let comments = comments(&source);
+    let comments = comments(source);
     for setting in &body.attributes {
         reader.variable = Some(source.slice(setting.name).to_owned());
         reader.name(setting.name);
@@ -102,14 +115,23 @@ fn comments(source: &Source) -> Vec<Span> {
 
 struct Reader<'a> {
     source: &'a Source,
+    evaluator: Evaluator<'a>,
     variable: Option<String>,
-    found: Vec<Difference>,
+    found: Vec<(Span, Difference)>,
 }
 
 impl Reader<'_> {
     fn add(&mut self, cause: Cause, span: Span, original: Option<Value>) {
         let place = self.source.place(span);
-        self.found.push(Difference { variable: self.variable.clone(), cause, place, original });
+        let variable = self.variable.clone();
+        self.found.push((span, Difference { variable, cause, place, value: None, original }));
+    }
+
+    /// The same for a stretch that is a value.
+    fn add_value(&mut self, cause: Cause, expression: &Expression, original: Option<Value>) {
+        let value = self.evaluator.value(expression).map(Computed::into_value);
+        let (variable, place) = (self.variable.clone(), self.source.place(expression.span));
+        self.found.push((expression.span, Difference { variable, cause, place, value, original }));
     }
 
     fn name(&mut self, span: Span) {
@@ -122,14 +144,14 @@ impl Reader<'_> {
         let span = expression.span;
         match &expression.node {
             Node::Null | Node::Bool(_) | Node::Name | Node::Call(_) => {}
-            Node::Number => self.number(span),
-            Node::Text(text) => self.string(text, span),
+            Node::Number => self.number(expression),
+            Node::Text(text) => self.string(text, expression),
             Node::Template(parts) => match parts.as_slice() {
-                [] => self.string("", span),
-                [Part::Text(text)] => self.string(text, span),
-                _ => self.add(Cause::Template, span, None),
+                [] => self.string("", expression),
+                [Part::Text(text)] => self.string(text, expression),
+                _ => self.add_value(Cause::Template, expression, None),
             },
-            Node::Only(_) => self.add(Cause::Template, span, None),
+            Node::Only(_) => self.add_value(Cause::Template, expression, None),
             Node::List(items) => items.iter().for_each(|item| self.value(item)),
             Node::Map(items) => {
                 for (key, item) in items {
@@ -145,7 +167,7 @@ impl Reader<'_> {
             }
             // A minus that touches its number is part of the number.
             Node::Negate(inner) if matches!(inner.node, Node::Number) && inner.span.start == span.start + 1 => {
-                self.number(span);
+                self.number(expression);
             }
             Node::Negate(_)
             | Node::Not(_)
@@ -153,25 +175,29 @@ impl Reader<'_> {
             | Node::If(_)
             | Node::Chain(..)
             | Node::Get(..)
-            | Node::Parentheses(_) => self.add(Cause::Expression, span, None),
+            | Node::Parentheses(_) => self.add_value(Cause::Expression, expression, None),
         }
     }
 
-    fn number(&mut self, span: Span) {
-        let text = self.source.slice(span);
+    fn number(&mut self, expression: &Expression) {
+        let text = self.source.slice(expression.span);
         if text.contains('e') {
             let original = Value::Str(format!("${{{text}}}"));
-            self.add(Cause::Exponent, span, Some(original));
+            self.add_value(Cause::Exponent, expression, Some(original));
         } else if text.contains(['E', '.']) && text.parse::<f64>().is_ok_and(f64::is_infinite) {
-            self.add(Cause::Infinity, span, Some(Value::Number(Number::Float(f64::INFINITY))));
+            let original = Value::Number(Number::Float(f64::INFINITY));
+            self.add_value(Cause::Infinity, expression, Some(original));
         }
     }
 
-    fn string(&mut self, plain: &str, span: Span) {
+    fn string(&mut self, plain: &str, expression: &Expression) {
+        let span = expression.span;
         let written = self.source.slice(span);
         if written.starts_with("<<") {
             if !plain.is_empty() || self.is_swallowed(span) {
-                self.add(Cause::HereDocument, span, None);
+                let known = is_known(written) && !plain.is_empty();
+                let original = known.then(|| Value::Str(replaced(plain.trim_end_matches(['\n', '\t', ' ']))));
+                self.add_value(Cause::HereDocument, expression, original);
             }
             return;
         }
@@ -187,7 +213,7 @@ impl Reader<'_> {
         } else {
             Cause::UnicodeEscape
         };
-        self.add(cause, span, Some(Value::Str(original)));
+        self.add_value(cause, expression, Some(Value::Str(original)));
     }
 
     /// True where an empty here document would take the text up to the next line with the same marker.
@@ -196,6 +222,18 @@ impl Reader<'_> {
         let after = self.source.text.get(span.end..).unwrap_or("");
         after.lines().skip(1).any(|line| line.trim() == marker)
     }
+}
+
+/// True for a here document of which it is certain what the original made: one that keeps its indentation, with a marker
+/// that it took.
+fn is_known(written: &str) -> bool {
+    let marker = written.trim_start_matches('<').lines().next().unwrap_or_default().trim();
+    let inside = written.get(written.find('\n').unwrap_or_default()..).unwrap_or_default();
+    // It took the text up to the last line that begins with the marker, and CRLF as LF.
+    marker.len() > 1
+        && !marker.starts_with('-')
+        && inside.matches(marker).count() == 1
+        && !written.contains(['\r', '$', '%'])
 }
 
 /// The escapes as the original replaced them: one kind after the other, so that a backslash that was escaped still

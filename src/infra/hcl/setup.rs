@@ -2,6 +2,7 @@
 
 use super::parser;
 use super::source::Source;
+use super::tree::{Block, Node};
 use crate::base::FileId;
 use regex::Regex;
 use std::collections::BTreeSet;
@@ -13,13 +14,25 @@ pub struct Setup {
     /// The texts of the blocks `terraform`, `module` and `provider`; where neither they nor `providers` changed, an
     /// `init` would do nothing new.
     pub texts: Vec<String>,
+    /// A module comes from elsewhere.
+    pub far: bool,
     /// The first words of the types of resources and data.
     pub providers: BTreeSet<String>,
-    /// The names of the blocks `data "terraform_remote_state"`.
-    pub states: BTreeSet<String>,
+    /// The blocks `data "terraform_remote_state"`.
+    pub states: Vec<RemoteState>,
     /// `(state, output)` for each `data.terraform_remote_state.<state>.outputs.<output>`; the output is `*` where the
     /// code takes all of them, or one that it computes.
     pub reads: BTreeSet<(String, String)>,
+}
+
+/// A block `data "terraform_remote_state"`.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct RemoteState {
+    pub name: String,
+    /// The block as it was written; of JSON its object.
+    pub text: String,
+    /// Its first and its last line, from 1; of JSON none is known, and both are 0.
+    pub lines: (u32, u32),
 }
 
 static READ: LazyLock<Option<Regex>> = LazyLock::new(|| {
@@ -37,13 +50,19 @@ pub fn setup(file: FileId) -> Setup {
     }
     for block in &body.blocks {
         match source.slice(block.keyword) {
-            "terraform" | "module" | "provider" => setup.texts.push(source.slice(block.span).to_owned()),
+            keyword @ ("terraform" | "module" | "provider") => {
+                setup.far |= keyword == "module" && !is_near(&source, block);
+                setup.texts.push(source.slice(block.span).to_owned());
+            }
             "resource" | "data" | "ephemeral" => {
                 let mut labels = block.labels.iter().map(|(label, _)| label.as_str());
                 let Some(kind) = labels.next() else { continue };
                 setup.providers.insert(kind.split('_').next().unwrap_or(kind).to_owned());
                 if let ("terraform_remote_state", Some(name)) = (kind, labels.next()) {
-                    setup.states.insert(name.to_owned());
+                    let text = source.slice(block.span).to_owned();
+                    let first = source.place(block.keyword).line;
+                    let last = first.saturating_add(u32::try_from(text.matches('\n').count()).unwrap_or(0));
+                    setup.states.push(RemoteState { name: name.to_owned(), text, lines: (first, last) });
                 }
             }
             _ => {}
@@ -52,16 +71,28 @@ pub fn setup(file: FileId) -> Setup {
     setup
 }
 
+/// True for a module in a folder of the tree.
+fn is_near(source: &Source, block: &Block) -> bool {
+    let of = block.body.attributes.iter().find(|setting| source.slice(setting.name) == "source");
+    of.is_some_and(|setting| matches!(&setting.expression.node, Node::Text(text) if text.starts_with('.')))
+}
+
 /// The same of a file of code in JSON, which counts as a whole.
 pub fn setup_json(file: FileId) -> Setup {
     let text = file.text();
     let mut setup = Setup { reads: reads(&text), texts: vec![text.to_string()], ..Setup::default() };
+    setup.far = text.contains("\"module\"");
     let root: serde_json::Value = serde_json::from_str(&text).unwrap_or_default();
     for keyword in ["resource", "data", "ephemeral"] {
         for (kind, names) in bodies(&root).filter_map(|body| body.get(keyword)).flat_map(bodies).flatten() {
             setup.providers.insert(kind.split('_').next().unwrap_or(kind).to_owned());
             if kind == "terraform_remote_state" {
-                setup.states.extend(bodies(names).flat_map(|names| names.keys().cloned()));
+                let state = |(name, body): (&String, &serde_json::Value)| RemoteState {
+                    name: name.clone(),
+                    text: body.to_string(),
+                    lines: (0, 0),
+                };
+                setup.states.extend(bodies(names).flatten().map(state));
             }
         }
     }
@@ -103,14 +134,16 @@ locals { a = 1 }
 "#;
         let found = setup(FileId::new("main.tf", text));
         let set = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect::<BTreeSet<String>>();
-        assert_eq!(found.texts.len(), 2);
-        assert_eq!((found.providers, found.states), (set(&["aws", "terraform"]), set(&["dns", "vpc"])));
+        assert_eq!((found.texts.len(), found.far), (2, false));
+        assert_eq!(found.providers, set(&["aws", "terraform"]));
+        let states: Vec<_> = found.states.iter().map(|state| (state.name.as_str(), state.lines)).collect();
+        assert_eq!(states, [("vpc", (10, 10)), ("dns", (11, 11))]);
         let reads: Vec<String> = found.reads.iter().map(|(state, output)| format!("{state}.{output}")).collect();
         assert_eq!(reads, ["dns.*", "vpc.subnet", "vpc.two words"]);
         let json =
             r#"{"data": {"terraform_remote_state": {"vpc": {"backend": "local"}}}, "resource": [{"aws_x": {}}]}"#;
         let found = setup_json(FileId::new("main.tf.json", json));
-        assert_eq!((found.providers, found.states), (set(&["aws", "terraform"]), set(&["vpc"])));
+        assert_eq!((found.providers, found.states.len()), (set(&["aws", "terraform"]), 1));
         assert_eq!(setup(FileId::new("odd.tf", "}{")).texts, ["}{"]);
     }
 }

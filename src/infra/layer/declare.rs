@@ -24,11 +24,11 @@ pub struct Declared {
     pub refused: Problems,
 }
 
-/// Makes both files.
+/// Makes both files. With `sensitive`, a variable that holds a secret is declared as one.
 ///
 /// # Errors
-/// A file of variables from base is not HCL.
-pub fn files(run: &Run, variables: &Variables, pieces: &Pieces) -> Result<Declared> {
+/// A file of variables from base is neither HCL nor JSON.
+pub fn files(run: &Run, variables: &Variables, pieces: &Pieces, sensitive: bool) -> Result<Declared> {
     let (declared, warnings) = declared(run, pieces)?;
     let assigned = assigned(run, pieces)?;
     let own = variables.0.iter().map(|(name, variable)| (name, variable.place));
@@ -41,7 +41,9 @@ pub fn files(run: &Run, variables: &Variables, pieces: &Pieces) -> Result<Declar
             problem.place = place;
             refused.push(problem.help("rename the variable"));
         }
-        missing.insert(name.clone(), Value::Map(indexmap::IndexMap::new()));
+        let secret = sensitive && variables.0.get(name).is_some_and(|variable| variable.secret);
+        let marks = secret.then(|| ("sensitive".to_owned(), Value::Bool(true)));
+        missing.insert(name.clone(), Value::Map(marks.into_iter().collect()));
     }
     let universe: Value = [("variable".to_owned(), Value::Map(missing))].into_iter().collect();
     let text = |text: String, mode: u32| Piece::Text { text, mode, source: None };
@@ -102,15 +104,17 @@ fn written(source: FileId, text: &str) -> FileId {
     if own.strip_suffix('\n').unwrap_or(&own) == text { source } else { FileId::new(source.path(), text) }
 }
 
-/// The names that `*.auto.tfvars` of base set, which Terraform reads by itself.
+/// The names that `*.auto.tfvars` and `*.auto.tfvars.json` of base set, which Terraform reads by itself.
 fn assigned(run: &Run, pieces: &Pieces) -> Result<Vec<(String, Place)>> {
     let mut found = Vec::new();
     for (name, piece) in pieces {
-        let takes = name.to_str().is_some_and(|name| name.ends_with(".auto.tfvars") && !name.starts_with('.'));
-        if let (true, Piece::File(path)) = (takes, piece) {
-            let attributes = hcl::variables(run.sources.text(path)?)?;
-            found.extend(attributes.into_iter().map(|attribute| (attribute.name, attribute.place)));
-        }
+        let Piece::File(path) = piece else { continue };
+        let attributes = match name.to_str().filter(|name| !name.starts_with('.')) {
+            Some(name) if name.ends_with(".auto.tfvars") => hcl::variables(run.sources.text(path)?)?,
+            Some(name) if name.ends_with(".auto.tfvars.json") => hcl::variables_json(run.sources.text(path)?)?,
+            _ => continue,
+        };
+        found.extend(attributes.into_iter().map(|attribute| (attribute.name, attribute.place)));
     }
     Ok(found)
 }

@@ -7,6 +7,9 @@ use crate::infra::Value;
 use crate::infra::jinja::{Answer, Host, Lookup, Target};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+/// What a template is told where no state may be read.
+pub const NOT_READ: &str = "states of other layers are not read here";
+
 /// Answers the templates of one layer.
 pub struct Asked {
     pub run: Arc<Run>,
@@ -65,7 +68,12 @@ impl Asked {
     /// What `find` finds in the state of the layer that a template asks about.
     fn stored(&self, target: &Target, find: impl FnOnce(&State) -> Result<Found, Failure>) -> Result<Answer, String> {
         let other = self.other(target)?;
-        let found = self.run.states.get(&self.run, &other, &self.chain).and_then(|state| find(&state));
+        if !self.run.reads {
+            return Err(NOT_READ.to_owned());
+        }
+        // A layer that is gone from the working tree may still have a state.
+        let run = self.run.present.as_ref().filter(|run| run.sources.is_folder(&other.path)).unwrap_or(&self.run);
+        let found = self.run.states.get(run, &other, &self.chain).and_then(|state| find(&state));
         match found {
             Ok(Found::Value { value, secrets }) => Ok(self.answer(value, &secrets)),
             Ok(Found::Absent(words)) => Ok(Answer::Absent(words)),

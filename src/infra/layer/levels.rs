@@ -50,32 +50,42 @@ pub fn plain(run: &Run, layer: &Layer) -> Result<Variables> {
 /// # Errors
 /// Every file that cannot be read.
 pub fn merged(run: &Run, layer: &Layer, templates: impl Fn(Origin) -> Vec<FileId>) -> Result<Variables> {
-    let mut variables = Variables::default();
+    let settings = run.sources.settings()?;
+    let mut variables = Variables::new(settings.markers);
     let mut problems = Problems::new();
     let mut meet = |found: Result<Arc<Vec<Attribute>>>| match found {
         Ok(attributes) => variables.meet(&attributes),
         Err(more) => problems.extend(more),
     };
-    let environment = layer.environment(&run.options).join("env.tfvars");
-    if run.sources.is_file(&environment) {
-        meet(run.sources.variables(&environment));
-    }
-    let below = layer.subenvironment(&run.options).map(|folder| (folder, None));
-    let folders = Origin::ALL.map(|origin| (origin.folder(run, layer), Some(origin)));
-    for (folder, origin) in below.into_iter().chain(folders) {
-        match run.sources.folder(&folder) {
-            Ok(items) => {
-                for item in items.iter().filter(|item| item.kind == Kind::File && is_plain(item.text())) {
-                    meet(run.sources.variables(&folder.join(&item.name)));
-                }
-            }
+    for (files, origin) in groups(run, layer) {
+        match files {
+            Ok(files) => files.iter().for_each(|path| meet(run.sources.variables(path))),
             Err(more) => meet(Err(more)),
         }
         for file in origin.map(&templates).unwrap_or_default() {
-            meet(hcl::variables(file).map(Arc::new).map_err(rendered));
+            meet(hcl::variables_as(file, settings.reading).map(Arc::new).map_err(rendered));
         }
     }
     if problems.is_empty() { Ok(variables) } else { Err(problems) }
+}
+
+/// The plain files of a level, and where its templates come from.
+type Group = (Result<Vec<PathBuf>>, Option<Origin>);
+
+/// The plain files of every level, from the weakest to the strongest.
+pub fn groups(run: &Run, layer: &Layer) -> Vec<Group> {
+    let environment = layer.environment(&run.options).join("env.tfvars");
+    let first = if run.sources.is_file(&environment) { vec![environment] } else { Vec::new() };
+    let below = layer.subenvironment(&run.options).map(|folder| (folder, None));
+    let folders = Origin::ALL.map(|origin| (origin.folder(run, layer), Some(origin)));
+    let named = |(folder, origin): (PathBuf, Option<Origin>)| {
+        let files = run.sources.folder(&folder).map(|items| {
+            let plain = items.iter().filter(|item| item.kind == Kind::File && is_plain(item.text()));
+            plain.map(|item| folder.join(&item.name)).collect()
+        });
+        (files, origin)
+    };
+    std::iter::once((Ok(first), None)).chain(below.into_iter().chain(folders).map(named)).collect()
 }
 
 /// What is wrong in the result of a template stands at a line of the result.

@@ -4,6 +4,7 @@ use super::host::{Asked, Asking};
 use super::levels::{self, Origin};
 use super::pieces::{self, Piece, Pieces};
 use super::remote::Chain;
+use super::site::shown;
 use super::variables::Variables;
 use super::{Layer, Run, declare, each, output, unread};
 use crate::base::{FileId, Problem, Problems, Result};
@@ -63,12 +64,14 @@ pub(super) fn build_for(run: &Arc<Run>, layer: &Layer, chain: &Chain, asking: &A
 pub(super) fn build_with(run: &Run, layer: &Layer, host: Arc<dyn Host>, asking: &Asking) -> Result<Built> {
     let (environments, opened) = run.environments()?;
     let mut pieces = pieces::collect(run, layer)?;
-    let predefined = predefined(layer, &environments);
+    let predefined = predefined(run, layer, &environments)?;
+    let sensitive = run.sources.settings()?.sensitive;
     let templates = Templates { jinja: Jinja::new(host), asking };
     let private = first_pass(run, layer, &templates, &predefined, &mut pieces)? || opened;
-    let (variables, more) = all(run, layer, &predefined, &pieces)?;
+    let (mut variables, more) = all(run, layer, &predefined, &pieces)?;
+    variables.0.entry("stacks_environments".to_owned()).and_modify(|all| all.secret = opened);
     second_pass(&templates, &variables, private || more, &mut pieces)?;
-    let declared = declare::files(run, &variables, &pieces)?;
+    let declared = declare::files(run, &variables, &pieces, sensitive)?;
     pieces.extend(declared.files);
     Ok(Built { pieces, warnings: declared.warnings, refused: declared.refused })
 }
@@ -166,12 +169,16 @@ fn predefine(variables: &mut Variables, predefined: &[(&str, Value)]) {
 }
 
 /// The variables that every layer has.
-fn predefined(layer: &Layer, environments: &Value) -> Vec<(&'static str, Value)> {
+fn predefined(run: &Run, layer: &Layer, environments: &Value) -> Result<Vec<(&'static str, Value)>> {
     let (stack, name) = (layer.stack_name(), layer.layer_name());
+    // The words of the original, whatever the folders are called: keys of states are built from it.
+    let path = match run.sources.settings()?.real_path {
+        true => shown(&layer.root, &layer.path).display().to_string(),
+        false => format!("stacks/{stack}/layer/{name}"),
+    };
     let optional = |part: &Option<String>| Value::from(part.clone().unwrap_or_default());
-    vec![
-        // The words of the original, whatever the folders are called: keys of states are built from it.
-        ("stacks_path", Value::from(format!("stacks/{stack}/layer/{name}"))),
+    Ok(vec![
+        ("stacks_path", Value::from(path)),
         ("stacks_root", Value::from(layer.way_up())),
         ("stacks_stack", Value::from(stack)),
         ("stacks_layer", Value::from(name)),
@@ -179,7 +186,7 @@ fn predefined(layer: &Layer, environments: &Value) -> Vec<(&'static str, Value)>
         ("stacks_subenvironment", optional(&layer.name.subenvironment)),
         ("stacks_instance", optional(&layer.name.instance)),
         ("stacks_environments", environments.clone()),
-    ]
+    ])
 }
 
 /// Several layers at once, on as many threads as there are cores; the results in the order of `layers`.

@@ -13,17 +13,24 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
+/// Variables, and whether an envelope was among them.
+type Opened = (Arc<Variables>, bool);
+
 /// A run over the tree at one root. Threads share it.
 pub struct Run {
     pub options: Options,
     pub sources: Sources,
     pub secrets: Secrets,
-    pub(super) states: States,
+    pub(super) states: Arc<States>,
+    /// The run over the working tree, where this one is over a revision of it: a state is no part of a revision.
+    pub(super) present: Option<Arc<Run>>,
+    /// False where no state may be read.
+    pub(super) reads: bool,
     /// Who answers `lookup()`; nobody where there is no host data.
     pub hosts: Option<Arc<dyn Hosts>>,
     root: PathBuf,
     environments: OnceLock<Result<(Arc<Value>, bool)>>,
-    plain: Mutex<HashMap<PathBuf, Result<(Arc<Variables>, bool)>>>,
+    plain: Mutex<HashMap<PathBuf, Result<Opened>>>,
 }
 
 impl Run {
@@ -33,8 +40,11 @@ impl Run {
     }
 
     /// A run over the same tree as a revision has it, with the same keys; envelopes that none of them opens stay closed.
-    pub fn of_revision(&self, revision: Arc<dyn Tree>) -> Run {
-        Run::over(Sources::new(&self.root, Some(revision)), self.options.clone(), self.secrets.lenient())
+    /// The states of layers are those of the present, and are read once for both runs.
+    pub fn of_revision(self: &Arc<Run>, revision: Arc<dyn Tree>) -> Run {
+        let hosts = self.hosts.as_ref().map(|hosts| hosts.of_revision(revision.clone()));
+        let run = Run::over(Sources::new(&self.root, Some(revision)), self.options.clone(), self.secrets.lenient());
+        Run { hosts, states: Arc::clone(&self.states), present: Some(Arc::clone(self)), reads: self.reads, ..run }
     }
 
     /// The same run where envelopes that no key opens stay closed.
@@ -44,12 +54,20 @@ impl Run {
         Run { secrets, ..self }
     }
 
+    /// The same run where templates that ask for states of layers fail, and no program starts.
+    #[must_use]
+    pub fn without_states(self) -> Run {
+        Run { reads: false, ..self }
+    }
+
     fn over(sources: Sources, options: Options, secrets: Secrets) -> Run {
         Run {
             root: sources.root().to_owned(),
             sources,
             secrets,
-            states: States::default(),
+            states: Arc::default(),
+            present: None,
+            reads: true,
             hosts: None,
             environments: OnceLock::new(),
             plain: Mutex::new(HashMap::new()),
@@ -58,7 +76,7 @@ impl Run {
     }
 
     /// The value of `stacks_environments`: what `env.tfvars` of every environment says, sorted by name; and whether an
-    /// envelope of it was opened. One that no key opens stays closed.
+    /// envelope of it was opened. One that no key opens stays closed, and all do where the tree wants that.
     ///
     /// # Errors
     /// A file cannot be read, or an envelope is malformed.
@@ -67,17 +85,18 @@ impl Run {
     }
 
     fn read_environments(&self) -> Result<(Arc<Value>, bool)> {
+        let settings = self.sources.settings()?;
         let folder = self.root.join(&self.options.environments);
         let (mut found, mut opened, mut problems) = (indexmap::IndexMap::new(), false, Problems::new());
         for item in self.sources.folder(&folder)?.iter().filter(|item| item.kind == Kind::Folder) {
             let path = folder.join(&item.name).join("env.tfvars");
             let Some(kind) = self.sources.kind(&path) else { continue };
             let read = || {
-                let mut variables = Variables::default();
+                let mut variables = Variables::new(settings.markers);
                 if kind == Kind::File {
                     variables.meet(&self.sources.variables(&path)?);
                 }
-                let opened = self.secrets.open(&mut variables, true)?;
+                let opened = !settings.closed && self.secrets.open(&mut variables, true)?;
                 Ok::<_, Problems>((variables.value(), opened))
             };
             match read() {
@@ -99,7 +118,7 @@ impl Run {
     ///
     /// # Errors
     /// A file cannot be read, or an envelope cannot be opened.
-    pub fn plain(&self, layer: &Layer) -> Result<(Arc<Variables>, bool)> {
+    pub fn plain(&self, layer: &Layer) -> Result<Opened> {
         if let Some(found) = self.plain.lock().unwrap_or_else(PoisonError::into_inner).get(&layer.path) {
             return found.clone();
         }

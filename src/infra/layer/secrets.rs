@@ -20,6 +20,12 @@ impl Secrets {
         Secrets { keys: keys.into(), mask, closed: None }
     }
 
+    /// The same keys, open as far as they were opened, for another run.
+    #[must_use]
+    pub fn again(&self) -> Secrets {
+        Secrets { keys: Arc::clone(&self.keys), mask: self.mask.clone(), closed: None }
+    }
+
     /// The same keys for a run that goes on where none of them opens an envelope: it stays closed, and is covered by the
     /// mask as a secret is.
     pub fn lenient(&self) -> Secrets {
@@ -54,7 +60,10 @@ impl Secrets {
         for (name, variable) in &mut variables.0 {
             let open = self.keys.open_all(&mut variable.value, tolerant || self.closed.is_some(), &self.mask, name);
             match open {
-                Ok(opened) => any |= !opened.is_empty(),
+                Ok(opened) => {
+                    variable.secret |= !opened.is_empty();
+                    any |= !opened.is_empty();
+                }
                 Err(found) => problems.extend(found.into_iter().map(|mut problem| {
                     problem.place = problem.place.or(variable.place);
                     problem

@@ -1,6 +1,7 @@
 //! The files of a tree, on the disk or in a revision of git: each is read once and parsed once in a run, however many
 //! layers share it.
 
+use super::settings::{self, Settings};
 use super::site::shown;
 use crate::base::{FileId, Problem, Problems, Result, file};
 use crate::data::tree::Tree;
@@ -69,12 +70,36 @@ pub struct Sources {
     texts: Once<FileId>,
     variables: Once<Arc<Vec<Attribute>>>,
     folders: Once<Arc<Vec<Item>>>,
+    settings: OnceLock<Result<Settings>>,
 }
 
 impl Sources {
     /// The files below `root` on the disk, or those that `revision` has there.
     pub fn new(root: &Path, revision: Option<Arc<dyn Tree>>) -> Sources {
-        Sources { root: root.to_owned(), revision, texts: Once::new(), variables: Once::new(), folders: Once::new() }
+        Sources {
+            root: root.to_owned(),
+            revision,
+            texts: Once::new(),
+            variables: Once::new(),
+            folders: Once::new(),
+            settings: OnceLock::new(),
+        }
+    }
+
+    /// What the tree says about its own rendering.
+    ///
+    /// # Errors
+    /// Its file cannot be read, or says what makes no sense.
+    pub fn settings(&self) -> Result<Settings> {
+        let read = || {
+            let path = self.root.join(settings::FILE);
+            match self.bytes(&path) {
+                Ok(bytes) => Settings::read(&self.shown(&path), &bytes),
+                Err(e) if e.kind() == NotFound => Ok(Settings::default()),
+                Err(e) => Err(self.failed("read", &path, &e)),
+            }
+        };
+        self.settings.get_or_init(read).clone()
     }
 
     /// The root that they are below.
@@ -188,7 +213,7 @@ impl Sources {
     /// # Errors
     /// It cannot be read, or is not HCL.
     pub fn variables(&self, path: &Path) -> Result<Arc<Vec<Attribute>>> {
-        self.variables.get(path, || Ok(Arc::new(hcl::variables(self.text(path)?)?)))
+        self.variables.get(path, || Ok(Arc::new(hcl::variables_as(self.text(path)?, self.settings()?.reading)?)))
     }
 
     /// What a folder holds, in the order of code points; nothing where it is not there.

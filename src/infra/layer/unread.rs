@@ -4,18 +4,28 @@ use super::levels::{Origin, is_plain};
 use super::sources::Kind;
 use super::{Layer, Run};
 use crate::base::{Problem, Problems, Result};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Warns of every file around a layer that its author may take for input.
 ///
 /// # Errors
 /// A folder cannot be listed.
 pub fn warnings(run: &Run, layer: &Layer) -> Result<Problems> {
-    let mut found = Problems::new();
+    let warning = |(path, help): (PathBuf, String)| {
+        Problem::warning(format!("`{}` is never read", layer.shown(&path))).help(help)
+    };
+    Ok(files(run, layer)?.into_iter().map(warning).collect())
+}
+
+/// The files around a layer that its author may take for input, and what would be.
+///
+/// # Errors
+/// A folder cannot be listed.
+pub fn files(run: &Run, layer: &Layer) -> Result<Vec<(PathBuf, String)>> {
+    let mut found = Vec::new();
     let mut look = |folder: &Path, help: &str, odd: &dyn Fn(&str) -> bool| -> Result<()> {
         for item in run.sources.folder(folder)?.iter().filter(|item| item.kind == Kind::File && odd(item.text())) {
-            let shown = layer.shown(&folder.join(&item.name));
-            found.push(Problem::warning(format!("`{shown}` is never read")).help(help));
+            found.push((folder.join(&item.name), help.to_owned()));
         }
         Ok(())
     };

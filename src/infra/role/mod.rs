@@ -8,53 +8,64 @@ mod plans;
 
 use crate::base::problem::Kind;
 use crate::base::{Mask, Place, Plain, Problem, Problems, Result, nearest::nearest};
-use crate::infra::envelope::Keys;
-use crate::infra::layer::{self, Layer, Options, Run};
-use crate::infra::terraform::{self, Finished, Tool};
-use plans::Plans;
-use std::collections::BTreeMap;
+use crate::infra::layer::{self, Layer, Options, Run, Secrets};
+use crate::infra::terraform::process::{Ended, Watch};
+use crate::infra::terraform::{Stop, Tool};
+use plans::{Plan, Plans};
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::{OsStr, OsString};
 use std::path::{Component, Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
+
+/// Begins a run over the tree at a root.
+type Begin = dyn Fn(&Path) -> Result<Run> + Send + Sync;
 
 /// The trees of a workspace, as its nodes hold layers of them.
 pub struct Desk {
     workspace: PathBuf,
     options: Options,
-    keys: Box<dyn Fn() -> Result<Keys> + Send + Sync>,
+    begin: Box<Begin>,
     mask: Mask,
     plans: Plans,
-    /// By the root of the tree.
-    runs: Mutex<BTreeMap<PathBuf, Arc<Run>>>,
+    stop: Stop,
+    /// The keys of each tree, by its root: they are asked for once.
+    secrets: Mutex<BTreeMap<PathBuf, Secrets>>,
     /// Who holds each layer.
     holders: Mutex<BTreeMap<PathBuf, String>>,
+    /// The output folders of layers that waited for another one.
+    waited: Mutex<BTreeSet<PathBuf>>,
 }
 
 /// What the module's config says.
 struct Wanted {
     root: PathBuf,
     layers: Vec<String>,
-    tool: Tool,
+    tool: Option<String>,
 }
 
 /// Where a value of the config stands.
-type Places<'a> = &'a dyn Fn(&[&str]) -> Option<Place>;
+pub type Places<'a> = &'a dyn Fn(&[&str]) -> Option<Place>;
 
 impl Desk {
-    /// `keys` is asked for once per tree, for the envelopes of its layers; what is secret is added to `mask`.
+    /// `begin` is asked for a run whenever layers are read: what was applied since is seen. What is secret is added to
+    /// `mask`. `stop` interrupts what only reads; a layer that is being applied is applied to its end.
     pub fn new(
         workspace: &Path,
         options: Options,
-        keys: impl Fn() -> Result<Keys> + Send + Sync + 'static,
+        begin: impl Fn(&Path) -> Result<Run> + Send + Sync + 'static,
         mask: Mask,
+        stop: Stop,
     ) -> Desk {
         Desk {
             plans: Plans::new(workspace),
             workspace: workspace.to_owned(),
             options,
-            keys: Box::new(keys),
+            begin: Box::new(begin),
             mask,
-            runs: Mutex::default(),
+            stop,
+            secrets: Mutex::default(),
             holders: Mutex::default(),
+            waited: Mutex::default(),
         }
     }
 
@@ -69,21 +80,27 @@ impl Desk {
         let wanted = self.wanted(config);
         let layers = self.layers(node, &wanted, places)?;
         let Some((_, first)) = layers.first() else { return Ok(Plain::from_iter([("layers", Plain::map())])) };
-        let run = self.run(&first.root)?;
+        let run = Arc::new(self.run(&first.root)?);
+        let tool = Tool::new(wanted.tool.unwrap_or_else(|| run.options.terraform.clone()));
         let (mut facts, mut states, mut problems) = (Plain::map(), Plain::map(), Problems::new());
         let mut pending: Option<&str> = None;
         for (name, layer) in &layers {
-            match self.one(node, name, layer, &run, &wanted.tool, tell) {
+            match self.one(node, name, layer, &run, &tool, tell) {
                 Ok(found) => {
+                    let mut state = found.state;
                     if !found.clean {
                         pending = pending.or(Some(name));
+                        if self.waited(layer, false) {
+                            state.set("waited", true);
+                        }
                     }
                     facts.set(name, found.outputs);
-                    states.set(name, found.state);
+                    states.set(name, state);
                 }
                 Err(found) => match (pending, problems.is_empty()) {
                     (Some(before), true) => {
-                        states.set(name, facts::waits(&self.shown(layer), before, &found, &self.mask))
+                        self.waited(layer, true);
+                        states.set(name, facts::waits(&self.shown(layer), before, &found, &self.mask));
                     }
                     _ => problems.extend(found),
                 },
@@ -93,33 +110,44 @@ impl Desk {
         if problems.is_empty() { Ok(facts) } else { Err(problems) }
     }
 
-    /// Applies the plan that was kept for the layer `name` of `node`. `digest` is of what it does, as it was shown.
+    /// Finds what is wrong with the config of `node` before anything is rendered.
+    ///
+    /// # Errors
+    /// There is no such layer, or another node holds it, too.
+    pub fn check(&self, node: &str, config: &Plain, places: Places<'_>) -> Result<()> {
+        self.layers(node, &self.wanted(config), places).map(drop)
+    }
+
+    /// True where the layer waited for another one since suil began; `now`: it does.
+    fn waited(&self, layer: &Layer, now: bool) -> bool {
+        let mut waited = self.waited.lock().unwrap_or_else(PoisonError::into_inner);
+        if now { !waited.insert(layer.output.clone()) } else { waited.contains(&layer.output) }
+    }
+
+    /// Applies the plan that was kept for the layer `name` of `node`. `digest` is of what it does, as it was shown; `tell`
+    /// hears what Terraform says meanwhile.
     ///
     /// # Errors
     /// It is not kept any more, its layer has changed since, or Terraform failed.
-    pub fn apply(&self, node: &str, name: &str, digest: &str) -> Result<String, Problem> {
+    pub fn apply(&self, node: &str, name: &str, digest: &str, tell: &dyn Fn(&str)) -> Result<String, Problem> {
+        let again = || format!("`suil apply --node {node}` plans it again");
         let Some(plan) = self.plans.take(node, name, digest) else {
             let what = format!("layer `{name}`: the plan that was shown is not kept any more");
-            return Err(Problem::new(what)
-                .kind(Kind::Refused)
-                .help(format!("`suil apply --node {node}` plans it again")));
+            return Err(Problem::new(what).kind(Kind::Refused).help(again()));
         };
-        let file = plan.path().as_os_str();
-        let words = ["apply".as_ref(), "-input=false".as_ref(), "-no-color".as_ref(), file];
-        let Finished { status, stdout, stderr } = plan.tool.capture(&plan.folder, &words, &[])?;
-        let (said, complaint) = (self.text(&stdout), self.text(&stderr));
-        if status.success() {
+        let words = ["apply".as_ref(), "-input=false".as_ref(), "-no-color".as_ref(), plan.path().as_os_str()];
+        let told = Told { tell, mask: &self.mask };
+        let ended = plan.run(&words, &Stop::default(), &told)?;
+        let (said, complaint) = (self.text(&ended.stdout), self.text(&ended.stderr));
+        if ended.is_well() {
             return Ok(said);
         }
         if complaint.contains("Saved plan is stale") {
             let what = format!("layer `{name}` has changed since its plan was made, and was left alone");
-            return Err(Problem::new(what)
-                .kind(Kind::Refused)
-                .help(format!("`suil apply --node {node}` plans it again")));
+            return Err(Problem::new(what).kind(Kind::Refused).help(again()));
         }
-        let code = terraform::code(status);
         let problem = Problem::new(format!("layer `{name}`: `{} apply` failed", plan.tool.program.display()));
-        let problem = facts::words(problem, &complaint, &said, code);
+        let problem = facts::words(problem, &complaint, &said, ended.code);
         Err(problem.help(format!("mend the cause, then `suil apply --node {node}` continues")))
     }
 
@@ -133,7 +161,7 @@ impl Desk {
         Wanted {
             root: self.workspace.join(text("root").unwrap_or("infra")),
             layers: layers.iter().filter_map(Plain::as_str).map(str::to_owned).collect(),
-            tool: Tool::new(text("tool").unwrap_or(&self.options.terraform)),
+            tool: text("tool").map(str::to_owned),
         }
     }
 
@@ -193,14 +221,14 @@ impl Desk {
         folders(stacks.clone()).into_iter().flat_map(of).collect()
     }
 
-    /// The run over the tree at `root`.
-    fn run(&self, root: &Path) -> Result<Arc<Run>> {
-        let mut runs = self.runs.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(run) = runs.get(root) {
-            return Ok(Arc::clone(run));
+    /// A new run over the tree at `root`, with the keys of the first.
+    fn run(&self, root: &Path) -> Result<Run> {
+        let mut run = (self.begin)(root)?;
+        let mut secrets = self.secrets.lock().unwrap_or_else(PoisonError::into_inner);
+        match secrets.get(root) {
+            Some(known) => run.secrets = known.again(),
+            None => drop(secrets.insert(root.to_owned(), run.secrets.again())),
         }
-        let run = Arc::new(Run::new(root, self.options.clone(), (self.keys)()?, self.mask.clone()));
-        runs.insert(root.to_owned(), Arc::clone(&run));
         Ok(run)
     }
 
@@ -225,8 +253,8 @@ impl Desk {
         }
         tell(&format!("planning {name}"));
         let plan = self.plans.room(node, name, &layer.output, tool)?;
-        self.plan(name, layer, tool, plan.path())?;
-        let shown = self.captured(name, layer, tool, &["show".as_ref(), "-json".as_ref(), plan.path().as_os_str()])?;
+        self.plan(name, &plan)?;
+        let shown = self.done(name, &plan, &["show".as_ref(), "-json".as_ref(), plan.path().as_os_str()])?;
         let found = facts::read(&shown.stdout, &self.shown(layer), &self.mask).map_err(|words| {
             Problem::new(format!("layer `{name}`: `{} show -json` says what suil cannot read", tool.program.display()))
                 .note(words)
@@ -238,41 +266,54 @@ impl Desk {
     }
 
     /// Plans, after an `init` where Terraform asks for one.
-    fn plan(&self, name: &str, layer: &Layer, tool: &Tool, file: &Path) -> Result<(), Problem> {
-        let mut out = std::ffi::OsString::from("-out=");
-        out.push(file);
+    fn plan(&self, name: &str, plan: &Plan) -> Result<(), Problem> {
+        let mut out = OsString::from("-out=");
+        out.push(plan.path());
         let words = ["plan".as_ref(), "-input=false".as_ref(), "-no-color".as_ref(), out.as_os_str()];
-        let first = tool.capture(&layer.output, &words, &[])?;
-        if first.status.success() {
+        let first = plan.run(&words, &self.stop, &())?;
+        if first.is_well() {
             return Ok(());
         }
-        if !String::from_utf8_lossy(&first.stderr).contains("init") {
-            return self.refused(name, tool, "plan", &first);
+        if first.interrupted || !String::from_utf8_lossy(&first.stderr).contains("terraform init") {
+            return Err(self.refused(name, plan, "plan", &first));
         }
-        let init = ["init".as_ref(), "-input=false".as_ref(), "-no-color".as_ref()];
-        self.captured(name, layer, tool, &init)?;
-        self.captured(name, layer, tool, &words).map(drop)
+        self.done(name, plan, &["init".as_ref(), "-input=false".as_ref(), "-no-color".as_ref()])?;
+        self.done(name, plan, &words).map(drop)
     }
 
-    fn captured(
-        &self,
-        name: &str,
-        layer: &Layer,
-        tool: &Tool,
-        words: &[&std::ffi::OsStr],
-    ) -> Result<Finished, Problem> {
-        let finished = tool.capture(&layer.output, words, &[])?;
-        if finished.status.success() {
-            return Ok(finished);
+    /// Runs a command that has to end well.
+    fn done(&self, name: &str, plan: &Plan, words: &[&OsStr]) -> Result<Ended, Problem> {
+        let ended = plan.run(words, &self.stop, &())?;
+        if ended.is_well() {
+            return Ok(ended);
         }
         let command = words.first().map(|word| word.to_string_lossy()).unwrap_or_default();
-        self.refused(name, tool, &command, &finished).map(|()| finished)
+        Err(self.refused(name, plan, &command, &ended))
     }
 
     /// A command of Terraform that failed, in its own words.
-    fn refused(&self, name: &str, tool: &Tool, command: &str, finished: &Finished) -> Result<(), Problem> {
-        let problem = Problem::new(format!("layer `{name}`: `{} {command}` failed", tool.program.display()));
-        let (said, complaint) = (self.text(&finished.stdout), self.text(&finished.stderr));
-        Err(facts::words(problem, &complaint, &said, terraform::code(finished.status)))
+    fn refused(&self, name: &str, plan: &Plan, command: &str, ended: &Ended) -> Problem {
+        let program = plan.tool.program.display();
+        if ended.interrupted {
+            return Problem::new(format!("layer `{name}`: `{program} {command}` was interrupted"))
+                .kind(Kind::Interrupted);
+        }
+        let problem = Problem::new(format!("layer `{name}`: `{program} {command}` failed"));
+        facts::words(problem, &self.text(&ended.stderr), &self.text(&ended.stdout), ended.code)
+    }
+}
+
+/// Hands on what Terraform says while it applies.
+struct Told<'a> {
+    tell: &'a dyn Fn(&str),
+    mask: &'a Mask,
+}
+
+impl Watch for Told<'_> {
+    fn line(&self, line: &str) {
+        // `aws_instance.web: Still creating... [10s elapsed]`, and no text of an output.
+        if line.contains(": ") && line.contains("...") {
+            (self.tell)(&self.mask.apply(line));
+        }
     }
 }

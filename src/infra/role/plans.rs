@@ -1,23 +1,32 @@
 //! Saved plans of one process: they hold secrets in plain, so they lie in a private folder that goes with it.
 
 use crate::base::{Problem, Result, file};
-use crate::infra::terraform::Tool;
+use crate::infra::terraform::process::{self, Ended, Job, Watch};
+use crate::infra::terraform::{Stop, Tool};
+use rustix::fs::{FlockOperation, flock};
 use std::collections::BTreeMap;
+use std::ffi::OsStr;
+use std::fs::File;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
-use std::time::Duration;
 use tempfile::TempDir;
 
-/// The folder of a process that was killed is removed once it is this old.
-const OLD: Duration = Duration::from_secs(24 * 60 * 60);
+/// So many bytes of what Terraform complains of are kept.
+const COMPLAINTS: usize = 1 << 20;
 
 /// All saved plans of this process, by node and layer.
 pub struct Plans {
     /// `.suil/plans/` of the workspace.
     folder: PathBuf,
-    own: Mutex<Option<TempDir>>,
+    own: Mutex<Option<Own>>,
     kept: Mutex<BTreeMap<(String, String), Plan>>,
+}
+
+/// The folder of this process; the lock on it says that the process lives.
+struct Own {
+    folder: TempDir,
+    _lock: File,
 }
 
 /// One saved plan. Its file is removed with it.
@@ -33,6 +42,25 @@ impl Plan {
     pub fn path(&self) -> &Path {
         &self.file
     }
+
+    /// Runs the tool in the layer's output folder. What it says lies beside the plan until it ended.
+    ///
+    /// # Errors
+    /// It cannot be started. That it failed is for the caller to see.
+    pub fn run(&self, words: &[&OsStr], stop: &Stop, watch: &dyn Watch) -> Result<Ended, Problem> {
+        let lost = || Problem::new(format!("`{}` is no file of a plan", self.file.display()));
+        let name = self.file.file_stem().and_then(OsStr::to_str).ok_or_else(lost)?;
+        let job = Job {
+            arguments: words.iter().map(|word| (*word).to_owned()).collect(),
+            environment: Vec::new(),
+            logs: self.file.parent().ok_or_else(lost)?,
+            name,
+            limits: (usize::MAX, COMPLAINTS),
+            precious: true,
+            patience: process::PATIENCE,
+        };
+        self.tool.start(&self.folder, &job, stop, watch)
+    }
 }
 
 impl Plans {
@@ -47,11 +75,8 @@ impl Plans {
     pub fn room(&self, node: &str, layer: &str, folder: &Path, tool: &Tool) -> Result<Plan, Problem> {
         let mut own = self.own.lock().unwrap_or_else(PoisonError::into_inner);
         let place = match &mut *own {
-            Some(place) => place.path().to_owned(),
-            None => {
-                let place = self.begin()?;
-                own.insert(place).path().to_owned()
-            }
+            Some(own) => own.folder.path().to_owned(),
+            None => own.insert(self.begin()?).folder.path().to_owned(),
         };
         let made = tempfile::Builder::new().suffix(".tfplan").tempfile_in(&place);
         let file = made.map_err(|e| Problem::io("make a file in", &place, &e))?.into_temp_path();
@@ -59,21 +84,26 @@ impl Plans {
         Ok(Plan { folder: folder.to_owned(), tool: tool.clone(), key, digest: String::new(), file })
     }
 
-    fn begin(&self) -> Result<TempDir, Problem> {
+    /// Makes the folder of this process, and removes those of processes that are gone.
+    fn begin(&self) -> Result<Own, Problem> {
         if let Some(above) = self.folder.parent() {
             file::private_folder(above)?;
         }
         file::private_folder(&self.folder)?;
-        for entry in std::fs::read_dir(&self.folder).into_iter().flatten().flatten() {
-            let age = entry.metadata().and_then(|meta| meta.modified()).ok().and_then(|at| at.elapsed().ok());
-            if age.is_some_and(|age| age > OLD) {
-                // Another process may be at it.
+        let failed = |e: std::io::Error| Problem::io("make a folder in", &self.folder, &e);
+        // Held until the own folder is locked: nobody takes that for one of a process that is gone.
+        let _all = locked(&self.folder, FlockOperation::LockExclusive).map_err(failed)?;
+        for entry in std::fs::read_dir(&self.folder).map_err(failed)?.flatten() {
+            if locked(&entry.path(), FlockOperation::NonBlockingLockExclusive).is_ok() {
+                // What cannot be removed is tried again by the next process.
                 let _ = std::fs::remove_dir_all(entry.path());
             }
         }
         let private = std::fs::Permissions::from_mode(0o700);
         let made = tempfile::Builder::new().prefix("run-").permissions(private).tempdir_in(&self.folder);
-        made.map_err(|e| Problem::io("make a folder in", &self.folder, &e))
+        let folder = made.map_err(failed)?;
+        let lock = locked(folder.path(), FlockOperation::NonBlockingLockExclusive).map_err(failed)?;
+        Ok(Own { folder, _lock: lock })
     }
 
     /// Keeps a plan in place of an older one of its layer. `digest` is of what it does.
@@ -88,4 +118,10 @@ impl Plans {
         let plan = kept.remove(&(node.to_owned(), layer.to_owned()))?;
         (plan.digest == digest).then_some(plan)
     }
+}
+
+fn locked(folder: &Path, how: FlockOperation) -> std::io::Result<File> {
+    let folder = File::open(folder)?;
+    flock(&folder, how)?;
+    Ok(folder)
 }

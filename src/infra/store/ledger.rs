@@ -12,9 +12,10 @@ use super::lock::Take;
 use super::row::{Check, Drift, Entry, Filter, Outcome, Pruned, Run, RunStack, Seen};
 use super::sql::{Database, Fault, Session, Write};
 use super::word::{Phase, RunState};
-use super::{Lock, Process, Store};
+use super::{Counts, Lock, Process, Store};
 use crate::base::{Problem, clock};
 use chrono::{DateTime, Utc};
+use std::collections::BTreeMap;
 
 /// A store in a database.
 pub struct Ledger<D>(pub D);
@@ -74,6 +75,10 @@ impl<D: Database> Store for Ledger<D> {
 
     fn runs(&self, filter: &Filter) -> Result<Vec<Run>, Problem> {
         self.read(|session| runs::all(session, filter))
+    }
+
+    fn counts(&self, runs: &[String]) -> Result<BTreeMap<String, Counts>, Problem> {
+        self.read(|session| runs::counts(session, runs))
     }
 
     fn stacks(&self, run: &str) -> Result<Vec<RunStack>, Problem> {

@@ -7,23 +7,28 @@
 
 mod ledger;
 pub mod lock;
+mod postgres;
 pub mod process;
 pub mod row;
 mod schema;
 mod sql;
 mod sqlite;
+pub mod told;
 pub mod word;
 
 pub use lock::{Lock, Take};
 pub use process::{Life, Process};
 pub use row::{Addresses, Check, Drift, Entry, Filter, Outcome, Pruned, Run, RunStack, Seen, Summary};
+pub use told::Counts;
 pub use word::{Action, CheckState, DriftState, Mode, Phase, RunState, StackState, Trigger};
 
 use crate::base::Problem;
 use chrono::{DateTime, Utc};
 use ledger::Ledger;
+use std::collections::BTreeMap;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
+use uuid::{ContextV7, Timestamp, Uuid};
 
 /// Where runs and locks are kept. Calls block; they may come from any thread.
 ///
@@ -36,7 +41,7 @@ pub trait Store: Send + Sync {
 
     /// Writes a new run with its stacks, in one transaction. Runs of the same repository, mode and set that wait or are
     /// left over (planned; or begun by a process that is gone, and not applying) become superseded by it.
-    /// The same run again changes nothing.
+    /// What is past its time is pruned. The same run again changes nothing.
     fn begin(&self, run: &Run, stacks: &[RunStack]) -> Result<(), Problem>;
 
     /// Brings a run to a state, and ends it where the state is an end.
@@ -54,6 +59,9 @@ pub trait Store: Send + Sync {
 
     /// Runs, the newest first.
     fn runs(&self, filter: &Filter) -> Result<Vec<Run>, Problem>;
+
+    /// How many stacks of each of these runs are in each state, in the order of the states. A run without stacks is missing.
+    fn counts(&self, runs: &[String]) -> Result<BTreeMap<String, Counts>, Problem>;
 
     /// The stacks of a run, by wave and key.
     fn stacks(&self, run: &str) -> Result<Vec<RunStack>, Problem>;
@@ -117,12 +125,13 @@ pub trait Store: Send + Sync {
     fn prune(&self, now: DateTime<Utc>, dry: bool) -> Result<Pruned, Problem>;
 }
 
-/// A new id: a UUID of version 7 at the present moment.
+/// A new id: a UUID of version 7 at the present moment. Those of one process sort as they were made.
 pub fn new_id() -> String {
+    static ORDER: Mutex<ContextV7> = Mutex::new(ContextV7::new());
     let now = crate::base::clock::now();
     let seconds = u64::try_from(now.timestamp()).unwrap_or(0);
-    let at = uuid::Timestamp::from_unix(uuid::NoContext, seconds, now.timestamp_subsec_nanos());
-    uuid::Uuid::new_v7(at).to_string()
+    let order = ORDER.lock().unwrap_or_else(PoisonError::into_inner);
+    Uuid::new_v7(Timestamp::from_unix(&*order, seconds, now.timestamp_subsec_nanos())).to_string()
 }
 
 /// Opens the store at `url`, or that of the tree at `root`. It is made where there is none.
@@ -132,6 +141,27 @@ pub fn new_id() -> String {
 pub fn open(url: Option<&str>, root: &Path) -> Result<Arc<dyn Store>, Problem> {
     match url {
         None => Ok(Arc::new(Ledger(sqlite::Sqlite::open(root)?))),
-        Some(_) => Err(Problem::new("PostgreSQL is not built in yet")),
+        Some(url) => Ok(Arc::new(Ledger(postgres::Postgres::open(url)?))),
+    }
+}
+
+/// Opens the store where there is one: a look at runs or locks makes none.
+///
+/// # Errors
+/// As [`open`].
+pub fn known(url: Option<&str>, root: &Path) -> Result<Option<Arc<dyn Store>>, Problem> {
+    match url {
+        None if !sqlite::path(root).exists() => Ok(None),
+        _ => open(url, root).map(Some),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn ids_sort_as_they_were_made() {
+        let ids: Vec<String> = (0..5000).map(|_| super::new_id()).collect();
+        assert!(ids.is_sorted_by(|a, b| a < b));
+        assert_eq!(ids[0].len(), 36);
     }
 }

@@ -173,6 +173,8 @@ pub struct Filter {
     pub state: Option<RunState>,
     /// Runs that have this stack.
     pub stack: Option<String>,
+    /// Runs whose id begins so.
+    pub prefix: Option<String>,
     /// Runs older than this one, for paging.
     pub before: Option<String>,
     pub limit: Option<u32>,

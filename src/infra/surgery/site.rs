@@ -3,7 +3,7 @@
 use super::state::State;
 use crate::base::{Problem, Problems, Result};
 use crate::infra::layer::{self, Layer, Run};
-use crate::infra::terraform::{self, Tool};
+use crate::infra::terraform::{self, Forecast, Tool};
 use std::sync::Arc;
 
 /// A rendered layer in which Terraform can read its state.
@@ -13,6 +13,30 @@ pub struct Site {
     pub tool: Tool,
     /// What the render found worth saying.
     pub warnings: Problems,
+}
+
+/// A state as Terraform gave it.
+#[derive(Clone, Debug)]
+pub struct Pulled {
+    pub bytes: Vec<u8>,
+    /// `None` where the layer has no state.
+    pub state: Option<State>,
+}
+
+impl Pulled {
+    /// The bytes of a backup, where there is a state.
+    pub fn backup(&self) -> Option<&[u8]> {
+        self.state.as_ref().map(|_| self.bytes.as_slice())
+    }
+
+    /// The digest of what it holds; `None` where there is no state.
+    pub fn digest(&self) -> Option<String> {
+        self.state.as_ref().map(State::digest)
+    }
+
+    pub fn serial(&self) -> u64 {
+        self.state.as_ref().map(State::serial).unwrap_or_default()
+    }
 }
 
 impl Site {
@@ -40,7 +64,25 @@ impl Site {
     ///
     /// # Errors
     /// Terraform cannot read it, or it is of no known form.
-    pub fn pull(&self) -> Result<Option<State>, Problem> {
-        State::parse(&self.tool.pull(&self.layer.output, &self.label())?, &self.label())
+    pub fn pull(&self) -> Result<Pulled, Problem> {
+        let bytes = self.tool.pull(&self.layer.output, &self.label())?;
+        let state = State::parse(&bytes, &self.label())?;
+        Ok(Pulled { bytes, state })
+    }
+
+    /// Replaces the state.
+    ///
+    /// # Errors
+    /// Terraform refuses.
+    pub fn push(&self, state: &State) -> Result<(), Problem> {
+        self.tool.push(&self.layer.output, state.text().as_bytes(), &self.label())
+    }
+
+    /// What a plan would do now.
+    ///
+    /// # Errors
+    /// It cannot be made.
+    pub fn forecast(&self) -> Result<Forecast, Problem> {
+        self.tool.forecast(&self.layer.output, &self.label())
     }
 }

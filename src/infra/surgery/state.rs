@@ -159,6 +159,23 @@ impl State {
         self.addresses().into_iter().filter(|at| address.covers(at)).collect()
     }
 
+    /// True where both hold the same and only the serial differs.
+    pub fn is_same(&self, other: &State) -> bool {
+        let plain = |state: &State| {
+            let mut state = state.clone();
+            state.head.shift_remove("serial");
+            state
+        };
+        plain(self) == plain(other)
+    }
+
+    /// An object that stands in it twice.
+    pub fn twice(&self) -> Option<Address> {
+        let items = self.items();
+        let same = |(a, b): &(&Item, &Item)| a.address == b.address && a.deposed == b.deposed;
+        items.iter().zip(items.iter().skip(1)).find(same).map(|(item, _)| item.address.clone())
+    }
+
     /// The state as Terraform writes it.
     pub fn to_json(&self) -> Json {
         let mut head = self.head.clone();
@@ -188,6 +205,13 @@ impl State {
         lines.push(outputs.line());
         lines.push(self.lineage().to_owned());
         sha256(lines.join("\n").as_bytes())
+    }
+
+    /// Every object under its address, those that wait for their destruction included.
+    pub fn objects(&self) -> impl Iterator<Item = (Address, Json)> {
+        let of =
+            |group: &Group, instance: &Instance| (group.address(&instance.key), Json::Map(instance.object.clone()));
+        self.groups.iter().flat_map(move |group| group.instances.iter().map(move |instance| of(group, instance)))
     }
 
     fn group(&self, like: &Group) -> Option<usize> {
@@ -299,4 +323,4 @@ mod transfer;
 pub use transfer::{absent, transfer};
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;

@@ -2,11 +2,14 @@
 //! process.
 
 pub mod process;
+mod shield;
 mod signals;
 mod state;
 mod stop;
 mod tool;
 
+pub use shield::Shield;
+pub use state::Forecast;
 pub use stop::Stop;
 pub use tool::{Finished, Tool};
 

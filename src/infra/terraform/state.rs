@@ -1,8 +1,31 @@
-//! What Terraform does to a state, and what it says where it does not.
+//! What Terraform does to a state, what it plans, and what it says where it does not.
 
 use super::{Finished, Tool};
-use crate::base::{Problem, Result};
+use crate::base::problem::Kind;
+use crate::base::{Plain, Problem, Result};
+use rustix::fs::Mode;
+use rustix::process::umask;
+use std::io::{Read, Write};
+use std::os::unix::process::CommandExt;
 use std::path::Path;
+use std::process::Stdio;
+
+/// What a plan says, without a value of it.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Forecast {
+    /// Every resource that would change, and how: `create`, `update`, `delete`, `replace`, …
+    pub changes: Vec<(String, String)>,
+    pub add: u64,
+    pub change: u64,
+    pub destroy: u64,
+}
+
+impl Forecast {
+    /// True where nothing would happen.
+    pub fn is_clean(&self) -> bool {
+        self.add + self.change + self.destroy == 0
+    }
+}
 
 impl Tool {
     /// Initialises `folder`, silently. `whose` names the layer.
@@ -10,7 +33,7 @@ impl Tool {
     /// # Errors
     /// Terraform refuses, or cannot be started.
     pub fn initialise(&self, folder: &Path, whose: &str) -> Result<(), Problem> {
-        self.quietly(folder, &["init", "-input=false", "-no-color"], whose).map(drop)
+        self.read(folder, &["init", "-input=false", "-no-color"], whose).map(drop)
     }
 
     /// The bytes of the state of `folder`; none where it has no state.
@@ -18,27 +41,121 @@ impl Tool {
     /// # Errors
     /// As [`Tool::initialise`].
     pub fn pull(&self, folder: &Path, whose: &str) -> Result<Vec<u8>, Problem> {
-        self.quietly(folder, &["state", "pull"], whose).map(|finished| finished.stdout)
+        self.read(folder, &["state", "pull"], whose).map(|finished| finished.stdout)
     }
 
-    /// Runs a command that changes a state or reads it, without a terminal.
+    /// Replaces the state of `folder`. It goes in through a pipe, so that no copy of it lies anywhere. Terraform refuses
+    /// where another lineage is there, or a serial that is not older.
     ///
     /// # Errors
     /// As [`Tool::initialise`].
-    pub fn quietly(&self, folder: &Path, arguments: &[&str], whose: &str) -> Result<Finished, Problem> {
-        let finished = self.capture(folder, arguments, &[])?;
-        match finished.status.success() {
-            true => Ok(finished),
-            false => Err(self.failed(arguments, whose, &finished)),
+    pub fn push(&self, folder: &Path, state: &[u8], whose: &str) -> Result<(), Problem> {
+        self.change(folder, &["state", "push", "-"], state, whose).map(drop)
+    }
+
+    /// Runs a command that changes a state, with `input` on its stdin. What it writes itself is for the owner's eyes.
+    ///
+    /// # Errors
+    /// As [`Tool::initialise`].
+    pub fn change(&self, folder: &Path, arguments: &[&str], input: &[u8], whose: &str) -> Result<Finished, Problem> {
+        // A local backend keeps copies of the state before, which hold the same secrets.
+        let before = umask(Mode::RWXG | Mode::RWXO);
+        let finished = self.feed(folder, arguments, input);
+        umask(before);
+        self.well(arguments, whose, finished?)
+    }
+
+    fn feed(&self, folder: &Path, arguments: &[&str], input: &[u8]) -> Result<Finished, Problem> {
+        let mut command = self.command(folder);
+        command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command.env("TF_IN_AUTOMATION", "1").env("TF_INPUT", "0").env("CHECKPOINT_DISABLE", "1");
+        let failed = |e: &std::io::Error| Problem::io("run", &self.program, e);
+        // A Ctrl-C is for suil, which ends when this is whole.
+        command.process_group(0);
+        let mut child = command.spawn().map_err(|e| failed(&e))?;
+        let stdin = child.stdin.take();
+        let ended = std::thread::scope(|scope| {
+            scope.spawn(move || {
+                // A program that fails early reads nothing; its exit status tells.
+                stdin.map(|mut stdin| stdin.write_all(input))
+            });
+            child.wait_with_output()
+        });
+        let output = ended.map_err(|e| failed(&e))?;
+        Ok(Finished { status: output.status, stdout: output.stdout, stderr: output.stderr })
+    }
+
+    /// Plans in `folder`, and writes nothing.
+    ///
+    /// # Errors
+    /// The plan fails. Only the first line of each of Terraform's errors is told: more of it may quote values.
+    pub fn forecast(&self, folder: &Path, whose: &str) -> Result<Forecast, Problem> {
+        let arguments = ["plan", "-json", "-input=false", "-lock=false"];
+        let failed = |e: &std::io::Error| Problem::io("run", &self.program, e);
+        let (mut reader, writer) = std::io::pipe().map_err(|e| failed(&e))?;
+        let mut command = self.command(folder);
+        command.args(arguments).stdin(Stdio::null()).stdout(writer).stderr(Stdio::null());
+        command.env("TF_IN_AUTOMATION", "1").env("TF_INPUT", "0").env("CHECKPOINT_DISABLE", "1");
+        let (ended, stdout) = std::thread::scope(|scope| {
+            let said = scope.spawn(move || {
+                let mut bytes = Vec::new();
+                reader.read_to_end(&mut bytes).map(|_| bytes)
+            });
+            (self.wait(command), said.join())
+        });
+        let ended = ended?;
+        if ended.interrupted {
+            return Err(Problem::new("the plan was interrupted").kind(Kind::Interrupted));
         }
+        let stdout = stdout.ok().transpose().map_err(|e| failed(&e))?.unwrap_or_default();
+        let (forecast, errors) = forecast(&stdout);
+        if ended.status.success() {
+            return Ok(forecast);
+        }
+        let problem = Problem::new(format!("`{} plan` failed in `{whose}`", self.program.display()));
+        Err(errors.into_iter().fold(problem, Problem::note))
+    }
+
+    fn read(&self, folder: &Path, arguments: &[&str], whose: &str) -> Result<Finished, Problem> {
+        let finished = self.capture(folder, arguments, &[])?;
+        self.well(arguments, whose, finished)
     }
 
     /// The problem of a command that failed, with what it said.
-    fn failed(&self, arguments: &[&str], whose: &str, finished: &Finished) -> Problem {
-        let command: Vec<&str> = arguments.iter().take(2).take_while(|word| !word.starts_with('-')).copied().collect();
-        let what = format!("`{} {}` failed in `{whose}`", self.program.display(), command.join(" "));
-        said(&finished.stderr).into_iter().fold(Problem::new(what), Problem::note)
+    fn well(&self, arguments: &[&str], whose: &str, finished: Finished) -> Result<Finished, Problem> {
+        if finished.status.success() {
+            return Ok(finished);
+        }
+        let first = arguments.first().copied().unwrap_or_default();
+        let second = arguments.get(1).filter(|_| first == "state").map(|word| format!(" {word}")).unwrap_or_default();
+        let what = format!("`{} {first}{second}` failed in `{whose}`", self.program.display());
+        Err(said(&finished.stderr).into_iter().fold(Problem::new(what), Problem::note))
     }
+}
+
+/// Reads what `plan -json` says: a JSON object a line. What is none is passed over.
+fn forecast(stdout: &[u8]) -> (Forecast, Vec<String>) {
+    let (mut forecast, mut errors) = (Forecast::default(), Vec::new());
+    let text = String::from_utf8_lossy(stdout);
+    for line in text.lines().filter_map(|line| Plain::from_json(line).ok()) {
+        let at = |path: &[&str]| line.at(path).and_then(Plain::as_str).map(str::to_owned);
+        match line.get("type").and_then(Plain::as_str) {
+            Some("planned_change") => {
+                let (address, action) = (at(&["change", "resource", "addr"]), at(&["change", "action"]));
+                forecast.changes.extend(address.zip(action));
+            }
+            Some("change_summary") => {
+                let count = |key: &str| line.at(&["changes", key]).and_then(Plain::as_int).unwrap_or_default();
+                let [add, change, destroy] = ["add", "change", "remove"].map(|key| count(key).unsigned_abs());
+                forecast = Forecast { add, change, destroy, ..forecast };
+            }
+            Some("diagnostic") if at(&["diagnostic", "severity"]).as_deref() == Some("error") => {
+                errors.extend(at(&["diagnostic", "summary"]));
+            }
+            _ => {}
+        }
+    }
+    (forecast, errors)
 }
 
 /// The lines of what Terraform said, without its frame; the first of them where they are many.
@@ -46,7 +163,7 @@ pub fn said(stderr: &[u8]) -> Vec<String> {
     const MOST: usize = 12;
     let text = String::from_utf8_lossy(stderr);
     let lines = text.lines().map(|line| line.trim_matches(|c: char| c.is_whitespace() || matches!(c, '╷' | '│' | '╵')));
-    let mut lines: Vec<String> = lines.filter(|line| !line.is_empty()).map(str::to_owned).collect();
+    let mut lines: Vec<String> = lines.filter(|line| !line.is_empty()).map(plain).collect();
     if let Some(start) = lines.iter().position(|line| line.starts_with("Error:")) {
         lines.drain(..start);
     }
@@ -55,4 +172,42 @@ pub fn said(stderr: &[u8]) -> Vec<String> {
         lines.push("…".to_owned());
     }
     lines
+}
+
+/// A line without the colours that a program may put into it.
+fn plain(line: &str) -> String {
+    let mut out = String::new();
+    let mut rest = line;
+    while let Some((before, behind)) = rest.split_once("\u{1b}[") {
+        out.push_str(before);
+        rest = behind.split_once('m').map_or("", |(_, rest)| rest);
+    }
+    out + rest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_plan_is_counted_and_its_values_are_left_out() {
+        let lines = r#"{"type":"version","terraform":"1.11.4"}
+{"type":"planned_change","change":{"resource":{"addr":"terraform_data.a"},"action":"create"}}
+no JSON
+{"type":"change_summary","changes":{"add":1,"change":0,"import":0,"remove":2,"operation":"plan"}}
+{"type":"diagnostic","diagnostic":{"severity":"warning","summary":"w"}}
+{"type":"diagnostic","diagnostic":{"severity":"error","summary":"e","detail":"a secret"}}
+"#;
+        let (read, errors) = forecast(lines.as_bytes());
+        assert_eq!(read.changes, [("terraform_data.a".to_owned(), "create".to_owned())]);
+        assert_eq!((read.add, read.change, read.destroy, read.is_clean()), (1, 0, 2, false));
+        assert_eq!(errors, ["e"]);
+        assert!(Forecast::default().is_clean());
+    }
+
+    #[test]
+    fn the_frame_and_the_colours_of_an_error_go() {
+        let text = "Warning: x\n\u{1b}[31m╷\u{1b}[0m\n│ \u{1b}[1mError: no\u{1b}[0m\n│ \n│ because\n╵\n";
+        assert_eq!(said(text.as_bytes()), ["Error: no", "because"]);
+    }
 }

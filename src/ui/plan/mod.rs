@@ -18,6 +18,12 @@ const BATCHES: usize = 40;
 /// Headings are broken before this column.
 const WIDTH: usize = 78;
 
+/// Renders the difference of two texts, which hold no secret.
+pub fn difference(diff: &crate::resource::TextDiff, paint: Paint) -> String {
+    let lines = if super::columns().is_some() { content::LINES } else { usize::MAX };
+    content::render(lines, diff, &Mask::new(), paint)
+}
+
 /// Renders the whole plan and a summary line. What `mask` knows never shows. Why a node could not be planned is told
 /// with the other problems, at the end of the run.
 pub fn render(plan: &Plan, mask: &Mask, paint: Paint) -> String {
@@ -97,6 +103,21 @@ fn names(plan: &Plan, of: impl Fn(&NodePlan) -> bool) -> Vec<&str> {
 
 fn operations(plan: &Plan) -> impl Iterator<Item = &Operation> {
     plan.nodes.iter().flat_map(|node| &node.operations)
+}
+
+/// Renders who is not planned yet, and why: `waiting: web-1, web-2 (2 nodes)`, those with the same reason together.
+pub fn waiting<'a>(nodes: impl Iterator<Item = (&'a str, String)>, paint: Paint) -> String {
+    let mut groups: Vec<(String, Vec<&str>)> = Vec::new();
+    for (node, why) in nodes {
+        match groups.iter_mut().find(|(known, _)| *known == why) {
+            Some((_, names)) => names.push(node),
+            None => groups.push((why, vec![node])),
+        }
+    }
+    let one = |(why, names): (String, Vec<&str>)| {
+        format!("{}      {}\n", wrapped("waiting: ", &names, paint), paint.quiet(&text::clean(&why)))
+    };
+    groups.into_iter().map(one).collect()
 }
 
 /// Renders `<lead>a, b, c (3 nodes)`, broken between names.

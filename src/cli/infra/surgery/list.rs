@@ -22,7 +22,7 @@ pub fn run(args: Args, context: &Context) -> Outcome {
     let picks = addresses(&args.addresses)?;
     let bench = Bench::new(&args.common, context)?;
     let site = bench.open(&bench.layer)?;
-    let state = site.pull()?;
+    let state = site.pull()?.state;
     let items = state.as_ref().map(State::items).unwrap_or_default();
     let picked: Vec<&Item> =
         items.iter().filter(|item| picks.is_empty() || picks.iter().any(|pick| pick.covers(&item.address))).collect();

@@ -1,18 +1,26 @@
 //! `suil infra surgery`, and what it has below it.
 
+mod edit;
+mod import;
 mod list;
+mod remove;
 mod rename;
+mod report;
+mod transfer;
+mod undo;
 
-use super::{keys, options, select};
+use super::{begin, options, select};
 use crate::base::{Mask, Problem, Problems, Result};
-use crate::cli::{Context, Outcome};
-use crate::infra::layer::{Layer, Run};
-use crate::infra::surgery::{Address, Site};
+use crate::cli::{Context, Outcome, start};
+use crate::infra::layer::{Layer, Options, Run};
+use crate::infra::surgery::{Address, Pulled, Site, State, Work};
 use crate::infra::terraform::Tool;
 use crate::ui;
+use std::ops::Deref;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Work on the state of a layer: list, import, remove, rename, move, edit, undo
+/// Work on the states of layers: list, import, remove, rename, move, edit, undo
 #[derive(clap::Args, Debug)]
 #[command(disable_help_subcommand = true)]
 pub struct Args {
@@ -23,20 +31,30 @@ pub struct Args {
 #[derive(clap::Subcommand, Debug)]
 enum Command {
     List(list::Args),
+    Import(import::Args),
+    Remove(remove::Args),
     Rename(rename::Args),
+    Move(transfer::Args),
+    Edit(edit::Args),
+    Undo(undo::Args),
 }
 
 pub fn run(args: Args, context: &Context) -> Outcome {
     match args.command {
         Command::List(args) => list::run(args, context),
+        Command::Import(args) => import::run(args, context),
+        Command::Remove(args) => remove::run(args, context),
         Command::Rename(args) => rename::run(args, context),
+        Command::Move(args) => transfer::run(args, context),
+        Command::Edit(args) => edit::run(args, context),
+        Command::Undo(args) => undo::run(args, context),
     }
 }
 
 /// What every one of them may be told.
 #[derive(clap::Args, Debug)]
 struct Common {
-    /// The layer, a folder [default: the one here]
+    /// The layer whose state is meant [default: the one here]
     #[arg(long, value_name = "LAYER")]
     layer: Option<String>,
     /// Let templates read files outside the tree
@@ -44,35 +62,88 @@ struct Common {
     allow_outside: bool,
 }
 
-/// The tree that is worked on.
-struct Bench {
-    run: Arc<Run>,
-    tool: Tool,
-    layer: Layer,
-    mask: Mask,
+/// What those that change something may be told.
+#[derive(clap::Args, Debug)]
+struct Change {
+    #[command(flatten)]
+    common: Common,
+    /// Only say what would be done
+    #[arg(long)]
+    dry_run: bool,
 }
 
-impl Bench {
-    fn new(common: &Common, context: &Context) -> Result<Bench> {
+/// A tree of layers.
+struct Tree {
+    root: PathBuf,
+    run: Arc<Run>,
+    tool: Tool,
+    mask: Mask,
+    /// Who ran what.
+    by: String,
+}
+
+/// A tree, and the layer of it that is worked on.
+struct Bench {
+    tree: Tree,
+    layer: Layer,
+}
+
+impl Deref for Bench {
+    type Target = Tree;
+
+    fn deref(&self) -> &Tree {
+        &self.tree
+    }
+}
+
+impl Tree {
+    /// The tree of the layer that is named, else of the current folder, which need be no layer.
+    fn find(common: &Common, context: &Context) -> Result<Tree> {
         let options = options::read(common.allow_outside)?;
         let here = options::here()?;
-        let layer = one(common.layer.as_deref(), &here, &options)?;
-        let mask = Mask::new();
-        let tool = Tool::new(&options.terraform);
-        let run = Arc::new(Run::new(&layer.root, options, keys::private(context, None)?, mask.clone()));
-        Ok(Bench { run, tool, layer, mask })
+        let root = match &common.layer {
+            Some(word) => one(Some(word), &here, &options)?.root,
+            None => select::tree(&[], &here, &options)?,
+        };
+        Tree::new(root, options, context)
     }
 
-    /// Renders and initialises a layer.
+    fn new(root: PathBuf, options: Options, context: &Context) -> Result<Tree> {
+        let mask = Mask::new();
+        let run = Arc::new(begin::run(context, &root, options, &mask)?);
+        let tool = Tool::new(&run.options.terraform);
+        Ok(Tree { root, run, tool, mask, by: start::purpose() })
+    }
+
+    /// Renders a layer, and initialises it where it never was.
     fn open(&self, layer: &Layer) -> Result<Site> {
         let site = Site::open(&self.run, layer, &self.tool)?;
         ui::warn(&site.warnings, &self.mask);
         Ok(site)
     }
+
+    fn work<'a>(&'a self, surgery: &'a str, undoes: Option<&'a str>) -> Work<'a> {
+        Work { root: &self.root, surgery, by: &self.by, undoes }
+    }
+}
+
+impl Bench {
+    fn new(common: &Common, context: &Context) -> Result<Bench> {
+        let options = options::read(common.allow_outside)?;
+        let layer = one(common.layer.as_deref(), &options::here()?, &options)?;
+        let bench = Bench { tree: Tree::new(layer.root.clone(), options, context)?, layer };
+        undo::warn(&bench)?;
+        Ok(bench)
+    }
+
+    /// The state that was pulled; a surgery needs one.
+    fn state<'a>(&self, site: &Site, pulled: &'a Pulled) -> Result<&'a State, Problem> {
+        pulled.state.as_ref().ok_or_else(|| Problem::new(format!("layer `{}` has no state", site.label())))
+    }
 }
 
 /// The one layer that a word names; without a word the one here.
-fn one(word: Option<&str>, here: &std::path::Path, options: &crate::infra::layer::Options) -> Result<Layer, Problems> {
+fn one(word: Option<&str>, here: &Path, options: &Options) -> Result<Layer> {
     let words: Vec<String> = word.map(str::to_owned).into_iter().collect();
     let mut layers = select::layers(&words, false, here, options)?;
     match (layers.pop(), layers.len()) {
@@ -85,7 +156,7 @@ fn one(word: Option<&str>, here: &std::path::Path, options: &crate::infra::layer
 }
 
 /// Reads addresses of the command line.
-fn addresses(words: &[String]) -> Result<Vec<Address>, Problems> {
+fn addresses(words: &[String]) -> Result<Vec<Address>> {
     let (mut read, mut problems) = (Vec::new(), Problems::new());
     for word in words {
         match Address::parse(word) {

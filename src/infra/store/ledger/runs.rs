@@ -2,9 +2,10 @@
 
 use super::super::process::{Life, Process};
 use super::super::row::{Filter, Run, RunStack};
-use super::super::sql::{Fault, Field, Row, Session, insert, json};
+use super::super::sql::{Fault, Field, Row, Session, among, insert, json};
+use super::super::told::Counts;
 use super::super::word::{Mode, RunState, StackState, Trigger};
-use super::name;
+use super::{name, trail};
 use crate::base::{Problem, digest, problem::Kind};
 use chrono::{DateTime, Utc};
 use std::collections::BTreeMap;
@@ -51,7 +52,10 @@ pub fn begin(session: &mut dyn Session, run: &Run, stacks: &[RunStack]) -> Resul
         return Ok(());
     }
     insert(session, "run_stacks", STACK_COLUMNS, "ON CONFLICT (run, stack) DO NOTHING", &stack_rows(stacks))?;
-    supersede(session, run, &set)
+    supersede(session, run, &set)?;
+    // What is past its time goes with the next run, so that nobody has to think of it.
+    trail::prune(session, run.started, false)?;
+    Ok(())
 }
 
 /// Ends the runs that wait for what this one does, too.
@@ -121,6 +125,14 @@ pub fn all(session: &mut dyn Session, filter: &Filter) -> Result<Vec<Run>, Fault
     narrow("mode = ", filter.mode.map(|mode| mode.word().into()));
     narrow("state = ", filter.state.map(|state| state.word().into()));
     narrow("id < ", filter.before.as_deref().map(Field::from));
+    if let Some(prefix) = &filter.prefix {
+        // What is no beginning of an id could be a pattern.
+        if !prefix.chars().all(|c| c.is_ascii_hexdigit() || c == '-') {
+            return Ok(Vec::new());
+        }
+        fields.push(Field::from(&format!("{}%", prefix.to_lowercase())));
+        sql.push_str(&format!(" AND id LIKE ${}", fields.len()));
+    }
     if let Some(stack) = &filter.stack {
         fields.push(Field::from(stack));
         sql.push_str(&format!(" AND id IN (SELECT run FROM suil.run_stacks WHERE stack = ${})", fields.len()));
@@ -131,6 +143,18 @@ pub fn all(session: &mut dyn Session, filter: &Filter) -> Result<Vec<Run>, Fault
         sql.push_str(&format!(" LIMIT ${}", fields.len()));
     }
     Ok(session.query(&sql, &fields)?.iter().map(read).collect::<Result<_, Problem>>()?)
+}
+
+pub fn counts(session: &mut dyn Session, runs: &[String]) -> Result<BTreeMap<String, Counts>, Fault> {
+    let mut found: BTreeMap<String, Counts> = BTreeMap::new();
+    for (among, values) in among("run", runs, 1) {
+        let sql = format!("SELECT run, state, COUNT(*) FROM suil.run_stacks WHERE {among} GROUP BY run, state");
+        for row in session.query(&sql, &values)? {
+            found.entry(row.text(0)?).or_default().push((row.word(1, StackState::of)?, row.unsigned(2)?));
+        }
+    }
+    found.values_mut().for_each(|counts| counts.sort());
+    Ok(found)
 }
 
 pub fn stacks(session: &mut dyn Session, run: &str) -> Result<Vec<RunStack>, Fault> {

@@ -3,6 +3,7 @@
 use super::super::row::{Entry, Pruned};
 use super::super::sql::{Fault, Field, Row, Session, insert};
 use super::super::word::Action;
+use super::name;
 use crate::base::Problem;
 use chrono::{DateTime, Days, Utc};
 
@@ -20,7 +21,7 @@ pub fn put(session: &mut dyn Session, entries: &[Entry]) -> Result<(), Fault> {
             entry.at.into(),
             entry.action.word().into(),
             Field::from(&entry.who),
-            Field::from(&entry.repo),
+            Field::from(&name(&entry.repo)),
             Field::from(&entry.stack),
             Field::from(&entry.run),
             Field::from(&entry.reason),

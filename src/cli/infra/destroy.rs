@@ -1,0 +1,76 @@
+//! `suil infra destroy`.
+
+use super::apply::{Asks, planned_now};
+use super::ground::{Choice, Ground, Speed};
+use crate::base::problem::Kind;
+use crate::base::{Problem, Problems};
+use crate::cli::{Context, Outcome};
+use crate::infra::engine::Work;
+use crate::infra::store::Mode;
+use crate::ui::{self, stacks};
+
+/// Destroy everything that stacks manage, those that depend on others first
+#[derive(clap::Args, Debug)]
+#[command(after_help = "A stack that others depend on is destroyed only together with them.\n\n\
+                  Example: suil infra destroy --stacks stacks/prod/apps")]
+pub struct Args {
+    #[command(flatten)]
+    pub choice: Choice,
+    #[command(flatten)]
+    pub speed: Speed,
+    /// Destroy without asking
+    #[arg(long, visible_alias = "yes")]
+    pub confirm: bool,
+    /// Take every stack that depends on one of these, too
+    #[arg(long)]
+    pub with_dependents: bool,
+    /// Print the text of every plan before it is asked about
+    #[arg(long)]
+    pub text: bool,
+    /// Say why: it stands in the run, in its locks and in the audit
+    #[arg(long, value_name = "TEXT")]
+    pub reason: Option<String>,
+}
+
+const QUESTION: &str = "Destroy?";
+
+pub fn run(args: Args, context: &Context) -> Outcome {
+    if args.choice.base.is_none() && args.choice.stacks.is_empty() && !args.choice.all {
+        return Err(Problem::usage("no stack is named")
+            .help("name some with `--stacks KEY`, those that a change touches with `--base REV`, or `--all`")
+            .into());
+    }
+    if !args.confirm {
+        ui::ask::possible(QUESTION, "destroy without asking with `--confirm`")?;
+    }
+    let ground = Ground::new(&args.choice.place, context)?;
+    let mut set = ground.set(&args.choice, true)?;
+    let left = set.dependents(&ground.graph);
+    if !left.is_empty() && args.with_dependents {
+        let stacks = set.chosen.iter().map(|chosen| chosen.key.clone()).chain(left).collect();
+        let choice = Choice { stacks, base: None, ..args.choice.clone() };
+        set = ground.set(&choice, true)?;
+    } else if !left.is_empty() {
+        return Err(needed(&left));
+    }
+    let screen = stacks::Screen::default();
+    let begin = ground.begin(Mode::Destroy, args.reason.as_deref());
+    let mut work =
+        Work::new(&ground.site, &ground.graph, &set, ground.store.clone(), ground.pace(&args.speed), &screen, begin);
+    let asks = Asks { question: QUESTION, confirm: args.confirm, text: args.text };
+    planned_now(&mut work, &set, &screen, &ground, context, &asks)
+}
+
+/// Others depend on what is to be destroyed.
+fn needed(left: &[String]) -> Problems {
+    let what = match left {
+        [one] => format!("stack `{one}` depends on what is to be destroyed"),
+        all => format!("{} stacks depend on what is to be destroyed", all.len()),
+    };
+    let problem = Problem::new(what).kind(Kind::Refused);
+    let problem = match left {
+        [_] => problem,
+        all => all.iter().fold(problem, |problem, key| problem.note(format!("`{key}`"))),
+    };
+    problem.help("destroy them as well with `--with-dependents`").into()
+}

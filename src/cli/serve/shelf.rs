@@ -1,0 +1,112 @@
+//! What all requests share: the tree, the store, the hosts, and the token.
+
+use super::answer::Fault;
+use super::hosts::Hosts;
+use super::token::Token;
+use super::tree::{Known, Tree};
+use crate::base::Problem;
+use crate::infra::store::{self, Store};
+use axum::http::StatusCode;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+use tokio::sync::Semaphore;
+use zeroize::Zeroizing;
+
+/// So many requests read files or the store at a time.
+const READERS: usize = 8;
+
+pub struct Shelf {
+    pub tree: Tree,
+    /// `None` where there is no workspace: stacks alone.
+    pub hosts: Option<Hosts>,
+    pub token: Option<Token>,
+    /// The names that the server answers to beside addresses.
+    pub names: Vec<String>,
+    /// Where the store is; `None` for that of the tree.
+    url: Option<Zeroizing<String>>,
+    store: Mutex<Option<Arc<dyn Store>>>,
+    readers: Semaphore,
+    answers: Mutex<BTreeMap<u16, u64>>,
+}
+
+impl Shelf {
+    pub fn new(
+        tree: PathBuf,
+        hosts: Option<PathBuf>,
+        url: Option<Zeroizing<String>>,
+        token: Option<Token>,
+        names: Vec<String>,
+    ) -> Shelf {
+        Shelf {
+            tree: Tree::new(tree),
+            hosts: hosts.map(Hosts::new),
+            token,
+            names,
+            url,
+            store: Mutex::default(),
+            readers: Semaphore::new(READERS),
+            answers: Mutex::default(),
+        }
+    }
+
+    /// Opens the store where there is one, so that a wrong address is told at the start.
+    ///
+    /// # Errors
+    /// It cannot be reached or read.
+    pub fn open(&self) -> Result<(), Problem> {
+        self.store().map(|_| ())
+    }
+
+    /// The store; `None` before the first run of the tree has made it.
+    ///
+    /// # Errors
+    /// It cannot be reached or read.
+    pub fn store(&self) -> Result<Option<Arc<dyn Store>>, Problem> {
+        let mut store = self.store.lock().unwrap_or_else(PoisonError::into_inner);
+        if store.is_none() {
+            *store = store::known(self.url.as_deref().map(String::as_str), self.tree.root())?;
+        }
+        Ok(store.clone())
+    }
+
+    /// What people know the workspace by: the repository, else the folder.
+    pub fn name(&self) -> String {
+        let folder = self.hosts.as_ref().map_or(self.tree.root(), Hosts::root);
+        let folder = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
+        folder.file_name().map_or_else(|| "/".to_owned(), |name| name.to_string_lossy().into_owned())
+    }
+
+    /// The graph as it now is.
+    ///
+    /// # Errors
+    /// The tree cannot be read.
+    pub fn known(&self) -> Result<Arc<Known>, Fault> {
+        self.tree.known().map_err(Fault::from)
+    }
+
+    /// Does work that blocks where it holds nobody up.
+    ///
+    /// # Errors
+    /// Those of the work; it panicked.
+    pub async fn read<T: Send + 'static>(
+        self: Arc<Shelf>,
+        work: impl FnOnce(&Shelf) -> Result<T, Fault> + Send + 'static,
+    ) -> Result<T, Fault> {
+        // The semaphore is never closed.
+        let _permit = self.readers.acquire().await.map_err(|_| Fault::internal("the server ends"))?;
+        let shelf = self.clone();
+        let done = tokio::task::spawn_blocking(move || work(&shelf)).await;
+        done.unwrap_or_else(|_| Err(Fault::internal("the work on this request broke off")))
+    }
+
+    pub fn count(&self, status: StatusCode) {
+        let mut answers = self.answers.lock().unwrap_or_else(PoisonError::into_inner);
+        *answers.entry(status.as_u16()).or_default() += 1;
+    }
+
+    /// How many answers had each status.
+    pub fn answers(&self) -> BTreeMap<u16, u64> {
+        self.answers.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}

@@ -1,0 +1,89 @@
+//! The graph of the tree, scanned again when somebody asks and the last scan is a few seconds old.
+
+use crate::base::{Problems, clock};
+use crate::infra::graph::{Edge, Graph, Kind, Node, Order, Stack};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+/// So long a scan is good.
+const FRESH: Duration = Duration::from_secs(3);
+
+/// A scanned graph, and what many answers need of it.
+pub struct Known {
+    pub graph: Graph,
+    /// By key, the number of the stack.
+    numbers: HashMap<String, usize>,
+    /// By key, the wave in which the stack comes where all are run; none where they go round in a circle.
+    pub waves: BTreeMap<String, usize>,
+    pub cycles: Vec<Vec<String>>,
+}
+
+pub struct Tree {
+    root: PathBuf,
+    last: Mutex<Option<(Instant, Result<Arc<Known>, Problems>)>>,
+}
+
+impl Tree {
+    pub fn new(root: PathBuf) -> Tree {
+        Tree { root, last: Mutex::default() }
+    }
+
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// The graph. Who comes while it is being scanned waits for the same scan.
+    ///
+    /// # Errors
+    /// A folder cannot be listed, or the configuration is wrong.
+    pub fn known(&self) -> Result<Arc<Known>, Problems> {
+        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((at, known)) = &*last
+            && at.elapsed() < FRESH
+        {
+            return known.clone();
+        }
+        let known = self.scan().map(|graph| Arc::new(Known::new(graph)));
+        // The time counts from the end: a scan that takes long is not begun again at once.
+        *last = Some((clock::instant(), known.clone()));
+        known
+    }
+
+    fn scan(&self) -> Result<Graph, Problems> {
+        crate::infra::graph::scan(&self.root, "")
+    }
+}
+
+impl Known {
+    pub fn new(graph: Graph) -> Known {
+        let keys: BTreeSet<String> =
+            graph.stacks.iter().filter(|stack| !stack.external).map(|stack| stack.key.clone()).collect();
+        let (waves, cycles) = match Order::new(&graph).waves(&keys) {
+            Ok(waves) => (waves, Vec::new()),
+            Err(cycles) => (Vec::new(), cycles),
+        };
+        let waves = waves.into_iter().enumerate().flat_map(|(n, keys)| keys.into_iter().map(move |key| (key, n)));
+        let waves = waves.collect();
+        let numbers = graph.stacks.iter().enumerate().map(|(n, stack)| (stack.key.clone(), n)).collect();
+        Known { numbers, waves, cycles, graph }
+    }
+
+    pub fn stack(&self, key: &str) -> Option<&Stack> {
+        self.graph.stacks.get(*self.numbers.get(key)?)
+    }
+
+    /// The stacks that stand in this tree.
+    pub fn own(&self) -> impl Iterator<Item = &Stack> {
+        self.graph.stacks.iter().filter(|stack| !stack.external)
+    }
+
+    /// The edges that go from, or to, a stack or a module.
+    pub fn edges<'a>(&'a self, kind: Kind, key: &'a str) -> (Vec<&'a Edge>, Vec<&'a Edge>) {
+        let is = |node: &Node| node.kind == kind && node.key == key;
+        let from = self.graph.edges.iter().filter(|edge| is(&edge.from)).collect();
+        let to = self.graph.edges.iter().filter(|edge| is(&edge.to)).collect();
+        (from, to)
+    }
+}

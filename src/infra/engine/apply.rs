@@ -1,0 +1,237 @@
+//! Applies the stacks of a run in order: what was planned, and nothing else.
+
+use super::artifact::Card;
+use super::gate::{Bases, Basis, Measure, fits, moved};
+use super::hook::{self, When};
+use super::plan::Made;
+use super::schedule::Verdict;
+use super::session::{Failure, Session};
+use super::work::{Told, Work, only_follows};
+use crate::base::problem::Kind;
+use crate::base::{Problem, clock};
+use crate::infra::store::{self, Action, Mode, Phase, RunState, StackState};
+use std::collections::BTreeSet;
+
+/// How a stack is taken up.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Taken {
+    /// It was not begun in this run.
+    New,
+    /// An apply of it was begun in this run and did not end well.
+    Again,
+}
+
+/// What an apply of one stack works with.
+struct Ready {
+    /// What it does.
+    card: Card,
+    /// Nothing is left to be done: somebody did it already.
+    done: bool,
+}
+
+impl Work<'_> {
+    /// Applies all stacks but those that are done. The locks are taken before and let go afterwards.
+    ///
+    /// # Errors
+    /// A lock is held, or the store cannot be written. Nothing was applied then.
+    pub fn apply(&mut self, bases: &Bases, again: &BTreeSet<String>) -> Result<(), Problem> {
+        let taken = self.lock().and_then(|()| self.advance(RunState::Applying));
+        if let Err(problem) = taken {
+            self.unlock();
+            // A run that was superseded says so already.
+            let _ = self.advance(RunState::Failed);
+            return Err(problem);
+        }
+        let done: BTreeSet<usize> = (0..self.set.len())
+            .filter(|at| {
+                matches!(self.stand(*at).state(), StackState::Applied | StackState::Noop | StackState::Skipped)
+            })
+            .collect();
+        self.each(&done, |at| {
+            let taken = if again.contains(self.set.key(at)) { Taken::Again } else { Taken::New };
+            self.apply_one(at, bases.get(self.set.key(at)), taken)
+        });
+        self.conclude()
+    }
+
+    /// Ends the run as its stacks stand, and lets the locks go.
+    fn conclude(&mut self) -> Result<(), Problem> {
+        let stands = self.stands();
+        if stands.iter().any(|stand| stand.left) {
+            // Terraform still works on one: the run stays as a crash would leave it, for `resume`.
+            self.unlock();
+            return Ok(());
+        }
+        let well = |state| matches!(state, StackState::Applied | StackState::Noop | StackState::Skipped);
+        let state = if stands.iter().all(|stand| well(stand.state())) { RunState::Applied } else { RunState::Failed };
+        let ended = self.advance(state);
+        self.unlock();
+        self.sweep();
+        ended
+    }
+
+    fn phase(&self) -> Phase {
+        if self.run.mode == Mode::Destroy { Phase::Destroy } else { Phase::Apply }
+    }
+
+    fn apply_one(&self, at: usize, basis: Option<&Basis>, taken: Taken) -> Verdict {
+        let started = clock::now();
+        let basis = basis.cloned().unwrap_or(Basis { summary: None, card: None, run: self.run.id.clone() });
+        let ready = self.with_session(at, |session| self.get_ready(at, session, &basis, taken)).and_then(|ready| ready);
+        let ready = match ready {
+            Ok(ready) => ready,
+            Err(failure) => {
+                self.fail(at, Phase::Plan, started, failure);
+                return Verdict::Failed;
+            }
+        };
+        let empty = ready.card.summary.is_empty();
+        let quiet = empty && (only_follows(&self.stand(at).row) || self.run.mode == Mode::Destroy);
+        if quiet && taken == Taken::New {
+            let told = Told { summary: Some(&ready.card.summary), ..Told::since(started) };
+            self.put(at, self.phase(), StackState::Noop, told);
+            let _ = self.artifact(at).remove();
+            return Verdict::Done;
+        }
+        if ready.done {
+            let told = Told { summary: Some(&ready.card.summary), ..Told::since(started) };
+            self.change(at, |stand| stand.changed = true);
+            self.put(at, self.phase(), StackState::Applied, told);
+            let _ = self.artifact(at).remove();
+            return Verdict::Done;
+        }
+        self.perform(at, started, &ready.card)
+    }
+
+    /// A plan that may be applied now: the saved one, or a new one that does not do more.
+    fn get_ready(&self, at: usize, session: &Session<'_>, basis: &Basis, taken: Taken) -> Result<Ready, Failure> {
+        let key = session.unit.key();
+        let before_changed = self.run.mode != Mode::Destroy
+            && self.set.order.before(at).iter().any(|before| self.stand(*before).changed);
+        if let (Some(card), false, Taken::New) = (&basis.card, before_changed, taken) {
+            self.follow.phase(key, "making ready");
+            session.render()?;
+            session.ready(super::Purpose::Plan, false)?;
+            self.check(at, session, card)?;
+            self.note_plan(at, card)?;
+            return Ok(Ready { card: card.clone(), done: false });
+        }
+        if let Some(card) = self.artifact(at).read()? {
+            // Planned anew, but of the files that the plan was made of which was shown.
+            session.render()?;
+            if session.unit.layer.is_none() && session.content()? != card.tree {
+                return Err(moved(key).into());
+            }
+        }
+        self.follow.phase(key, "planning");
+        let started = clock::now();
+        self.set_state(at, StackState::Planning)?;
+        let made = self.make(at)?;
+        let measure = match (taken, before_changed) {
+            (Taken::Again, _) => Measure::Rest,
+            (Taken::New, true) => Measure::Less,
+            (Taken::New, false) => Measure::Same,
+        };
+        let held = hold(key, &made, basis, measure);
+        if let Err(problem) = held {
+            self.artifact(at).remove()?;
+            return Err(problem.into());
+        }
+        self.planned(at, started, &made);
+        let done = taken == Taken::Again && made.card.summary.is_empty() && !made.planned.differs;
+        Ok(Ready { card: made.card, done })
+    }
+
+    /// Holds a saved plan against what it was made of, once more: the files may have changed since the gate.
+    fn check(&self, at: usize, session: &Session<'_>, card: &Card) -> Result<(), Problem> {
+        let artifact = self.artifact(at);
+        if session.content()? != card.tree {
+            return Err(moved(session.unit.key()));
+        }
+        if !artifact.is_whole(card)? {
+            let what = format!("the plan file of stack `{}` is not the one that was made", session.unit.key());
+            return Err(Problem::new(what).help("plan the stack again").kind(Kind::Refused));
+        }
+        Ok(())
+    }
+
+    /// Writes the plan that is applied into this run, so that a resume knows what was shown.
+    fn note_plan(&self, at: usize, card: &Card) -> Result<(), Problem> {
+        if card.run == self.run.id {
+            return Ok(());
+        }
+        let text = self.store.plan_text(&card.run, &card.stack, Phase::Plan)?;
+        let file = self.site.shown(&self.artifact(at).plan());
+        let told = Told {
+            summary: Some(&card.summary),
+            digest: Some(&card.plan),
+            file: Some(&file),
+            text: text.as_deref(),
+            ..Told::since(clock::now())
+        };
+        self.put(at, Phase::Plan, StackState::Planned, told);
+        Ok(())
+    }
+
+    fn perform(&self, at: usize, started: chrono::DateTime<chrono::Utc>, card: &Card) -> Verdict {
+        let artifact = self.artifact(at);
+        let applied = self.with_session(at, |session| {
+            hook::run(session, &self.run.id, When::PreApply, Some(&artifact))?;
+            if self.site.stop.asked() {
+                let key = session.unit.key();
+                let problem = Problem::new(format!("stack `{key}` was not applied")).kind(Kind::Interrupted);
+                return Err(Failure { interrupted: true, ..Failure::from(problem) });
+            }
+            // From here on whoever resumes the run must ask Terraform how far it got.
+            self.set_state(at, StackState::Applying)?;
+            self.note_apply(at)?;
+            self.follow.phase(session.unit.key(), "applying");
+            session.apply(&artifact.plan())
+        });
+        match applied.and_then(|applied| applied) {
+            Ok(_) => {
+                let told = Told { summary: Some(&card.summary), ..Told::since(started) };
+                self.change(at, |stand| stand.changed = !card.summary.is_empty());
+                self.put(at, self.phase(), StackState::Applied, told);
+            }
+            Err(failure) => {
+                self.fail(at, self.phase(), started, failure);
+                return Verdict::Failed;
+            }
+        }
+        let after = self.with_session(at, |session| hook::run(session, &self.run.id, When::PostApply, Some(&artifact)));
+        if let Err(failure) = after.and_then(|after| after) {
+            let problem = failure.problem.note("the stack was applied");
+            self.change(at, |stand| stand.problems.push(problem));
+        }
+        if let Err(problem) = artifact.remove() {
+            self.fault(problem.kind(Kind::Warning));
+        }
+        Verdict::Done
+    }
+
+    fn note_apply(&self, at: usize) -> Result<(), Problem> {
+        let action = if self.run.mode == Mode::Destroy { Action::Destroy } else { Action::Apply };
+        self.store.note(&[store::Entry {
+            id: store::new_id(),
+            at: clock::now(),
+            action,
+            who: self.run.who.clone(),
+            repo: self.run.repo.clone(),
+            stack: self.set.key(at).to_owned(),
+            run: Some(self.run.id.clone()),
+            reason: self.run.reason.clone(),
+        }])
+    }
+}
+
+/// Holds a plan that was made now against the one that was shown.
+fn hold(key: &str, made: &Made, basis: &Basis, measure: Measure) -> Result<(), Problem> {
+    if made.card.is_provisional() {
+        let problem = Problem::new(format!("stack `{key}` cannot be applied: some of its inputs are not known"));
+        let problem =
+            made.card.unknown.iter().fold(problem, |problem, value| problem.note(format!("not known: {value}")));
+        return Err(problem.help("apply the stacks that they come from first").kind(Kind::Refused));
+    }
+    fits(key, &made.card.summary, basis, measure)
+}

@@ -1,0 +1,220 @@
+//! One stack as it is run: its folder, its program, its arguments.
+
+use super::Site;
+use super::artifact::{Artifact, slug};
+use crate::base::{Problem, Result};
+use crate::infra::graph::{Env, Graph, Kind, Need, Stack};
+use crate::infra::layer::Layer;
+use crate::infra::terraform::Tool;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+/// A stack with everything that Terraform is started with.
+#[derive(Clone, Debug)]
+pub struct Unit {
+    pub stack: Stack,
+    /// Where Terraform runs, absolute. The output folder of a layer.
+    pub folder: PathBuf,
+    pub tool: Tool,
+    /// The layer that is rendered before each start.
+    pub layer: Option<Layer>,
+    /// The values of `-backend-config`.
+    backend: Vec<String>,
+    /// The values of `-var-file`.
+    variables: Vec<PathBuf>,
+    /// Folders and files that a plan is made of, absolute.
+    pub parts: Vec<PathBuf>,
+    /// Folders below them that belong to other stacks.
+    pub foreign: BTreeSet<PathBuf>,
+}
+
+/// What Terraform is started for; environments differ by it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Purpose {
+    Plan,
+    /// A plan that destroys everything.
+    Destroy,
+    /// A plan that only looks for what moved.
+    Drift,
+    Apply,
+}
+
+impl Unit {
+    /// Makes a stack of `graph` ready.
+    ///
+    /// # Errors
+    /// It stands in another repository, its layer cannot be found, or its program is none that suil knows.
+    pub fn new(site: &Site, graph: &Graph, stack: &Stack) -> Result<Unit, Problem> {
+        if stack.external {
+            return Err(Problem::new(format!("stack `{}` stands in another repository", stack.key)));
+        }
+        let layer = match (&stack.layer, &site.layers) {
+            (Some(folder), Some(layers)) => Some(Layer::at(&site.root.join(folder), &layers.options)?),
+            (Some(_), None) => return Err(Problem::new(format!("`{}` is a layer, and none are rendered", stack.key))),
+            (None, _) => None,
+        };
+        let folder = layer.as_ref().map_or_else(|| site.root.join(&stack.path), |layer| layer.output.clone());
+        let tool = match site.tool.as_deref().unwrap_or(&stack.tool) {
+            "" | "terraform" => site.terraform.clone(),
+            "tofu" => site.tofu.clone(),
+            other => {
+                return Err(Problem::new(format!("stack `{}` is run by `{other}`", stack.key))
+                    .expected("expected `terraform` or `tofu`"));
+            }
+        };
+        let backend = stack.config.backend_config.iter().chain(&site.backend_config);
+        let backend = backend.map(|entry| match entry.contains('=') {
+            true => entry.clone(),
+            false => site.root.join(entry).display().to_string(),
+        });
+        let variables: Vec<PathBuf> = stack.config.var_files.iter().map(|file| plain(&folder.join(file))).collect();
+        let mut parts = vec![folder.clone()];
+        parts.extend(modules(graph, &stack.key).into_iter().map(|path| site.root.join(path)));
+        parts.extend(stack.watch_paths.iter().map(|path| site.root.join(path)));
+        parts.extend(variables.iter().cloned());
+        let others = graph.stacks.iter().filter(|other| !other.external && other.path != stack.path);
+        let foreign = others.map(|other| site.root.join(&other.path)).filter(|path| path.starts_with(&folder));
+        Ok(Unit {
+            foreign: foreign.collect(),
+            backend: backend.collect(),
+            stack: stack.clone(),
+            folder,
+            tool,
+            layer,
+            variables,
+            parts,
+        })
+    }
+
+    pub fn key(&self) -> &str {
+        &self.stack.key
+    }
+
+    /// A name for files of this stack that no other stack has.
+    pub fn slug(&self) -> String {
+        slug(&self.stack.key)
+    }
+
+    /// The files of its plan at the commit that is checked out.
+    pub fn artifact(&self, site: &Site) -> Artifact {
+        Artifact::new(&site.plans, &self.stack.key, site.sha())
+    }
+
+    /// Where Terraform keeps what `init` makes. Instances of one folder must not share it.
+    pub fn data(&self) -> PathBuf {
+        let plain = self.folder.join(".terraform");
+        match self.shares_folder() {
+            true => plain.join("suil").join(&self.stack.instance),
+            false => plain,
+        }
+    }
+
+    fn shares_folder(&self) -> bool {
+        self.layer.is_none() && !self.stack.instance.is_empty()
+    }
+
+    /// The variables of the environment for a start.
+    pub fn environment(&self, site: &Site, purpose: Purpose) -> Vec<(OsString, Option<OsString>)> {
+        let mut all = own(&self.stack.config.env, purpose);
+        if self.shares_folder() {
+            all.push(("TF_DATA_DIR".into(), Some(self.data().into())));
+        }
+        if let Some(plugins) = &site.plugins {
+            all.push(("TF_PLUGIN_CACHE_DIR".into(), Some(plugins.into())));
+        }
+        all
+    }
+
+    /// The words of `init`.
+    pub fn init(&self) -> Vec<OsString> {
+        let mut words: Vec<OsString> = ["init", "-input=false", "-no-color"].map(OsString::from).into();
+        if !self.backend.is_empty() {
+            words.push("-reconfigure".into());
+        }
+        words.extend(self.backend.iter().map(|entry| format!("-backend-config={entry}").into()));
+        words
+    }
+
+    /// What of its own settings an `init` depends on.
+    pub fn backend(&self) -> &[String] {
+        &self.backend
+    }
+
+    /// The words of a plan that is written to `file`.
+    pub fn plan(&self, purpose: Purpose, file: &Path) -> Vec<OsString> {
+        let words = ["plan", "-input=false", "-no-color", "-detailed-exitcode"];
+        let mut words: Vec<OsString> = words.map(OsString::from).into();
+        match purpose {
+            Purpose::Destroy => words.push("-destroy".into()),
+            // It only looks: whoever applies meanwhile is not to wait for it.
+            Purpose::Drift => words.extend(["-refresh-only", "-lock=false"].map(OsString::from)),
+            Purpose::Plan | Purpose::Apply => {}
+        }
+        words.push(joined("-out=", file));
+        words.extend(self.variables.iter().map(|file| joined("-var-file=", file)));
+        words
+    }
+
+    /// The variable files that are not there.
+    pub fn missing(&self, site: &Site) -> Vec<Problem> {
+        let absent = self.variables.iter().filter(|file| !file.is_file());
+        let told = |file: &PathBuf| {
+            Problem::new(format!("stack `{}`: there is no variable file `{}`", self.key(), site.shown(file)))
+                .help("make it, or take it out of `var_files`")
+        };
+        absent.map(told).collect()
+    }
+}
+
+/// Variables of one purpose; an absent mode takes the variable away.
+fn own(env: &BTreeMap<String, Env>, purpose: Purpose) -> Vec<(OsString, Option<OsString>)> {
+    let value = |env: &Env| match purpose {
+        Purpose::Plan | Purpose::Destroy => env.plan.clone(),
+        Purpose::Drift => env.drift.clone(),
+        Purpose::Apply => env.apply.clone(),
+    };
+    env.iter().map(|(name, env)| (name.into(), value(env).map(OsString::from))).collect()
+}
+
+fn joined(option: &str, path: &Path) -> OsString {
+    let mut word = OsString::from(option);
+    word.push(path);
+    word
+}
+
+/// A path without `.` and `..`, as the words stand.
+fn plain(path: &Path) -> PathBuf {
+    let mut plain = PathBuf::new();
+    for part in path.components() {
+        match part {
+            std::path::Component::CurDir => {}
+            std::path::Component::ParentDir => {
+                plain.pop();
+            }
+            part => plain.push(part),
+        }
+    }
+    plain
+}
+
+/// The folders of the local modules that a stack uses, directly or through others.
+fn modules(graph: &Graph, key: &str) -> BTreeSet<String> {
+    let paths: BTreeMap<&str, &str> =
+        graph.modules.iter().map(|module| (module.key.as_str(), module.path.as_str())).collect();
+    let local = |key: &str| {
+        graph.modules.iter().any(|module| module.key == key && module.kind == crate::infra::graph::Origin::Local)
+    };
+    let mut found = BTreeSet::new();
+    let mut open = vec![(Kind::Stack, key)];
+    while let Some((kind, key)) = open.pop() {
+        let uses = graph.edges.iter().filter(|edge| edge.kind == Need::UsesModule);
+        for edge in uses.filter(|edge| edge.from.kind == kind && edge.from.key == key) {
+            let next = edge.to.key.as_str();
+            if local(next) && found.insert(paths.get(next).copied().unwrap_or_default().to_owned()) {
+                open.push((Kind::Module, next));
+            }
+        }
+    }
+    found
+}
