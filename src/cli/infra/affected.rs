@@ -33,7 +33,7 @@ pub struct Args {
 }
 
 pub fn run(args: Args, context: &Context) -> Outcome {
-    let (tree, changes) = tree::open(&args.tree, Some(&args.since))?;
+    let (tree, changes) = tree::open(&args.tree, Some(&args.since), context)?;
     let changes = changes.unwrap_or_else(|| Changes { changes: Vec::new(), base: None });
     let query = Query { changed: changes.paths(), requested: args.stacks.clone() };
     let around = Around::open(&tree, context)?;
@@ -42,6 +42,8 @@ pub fn run(args: Args, context: &Context) -> Outcome {
     let nodes = around.as_ref().map(|around| around.nodes(&affected)).transpose()?;
     affected.cached = tree.cached;
     affected.removed = tree.removed(&changes);
+    let mut holders = tree.holders(context)?;
+    affected.affected.iter_mut().for_each(|one| one.locked_by = holders.remove(&one.key));
     let against = changes.base.as_ref().map(|base| format!(", compared with {base}")).unwrap_or_default();
     let all = tree.graph.stacks.iter().filter(|stack| !stack.external).count();
     if args.matrix {
