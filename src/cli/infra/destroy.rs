@@ -37,7 +37,7 @@ const QUESTION: &str = "Destroy?";
 pub fn run(args: Args, context: &Context) -> Outcome {
     if args.choice.is_empty() {
         return Err(Problem::usage("no stack is named")
-            .help("name some with `--stacks KEY`, those that a change touches with `--base REV`, or `--all`")
+            .help("name some with `--stacks STACK`, those that a change touches with `--base REV`, or `--all`")
             .into());
     }
     if !args.confirm {
