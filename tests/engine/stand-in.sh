@@ -1,12 +1,13 @@
 #!/bin/sh
-# Stands for Terraform: a stack is applied where `../../state/<folder>` exists. Files in the folder of the stack say
-# how it behaves: `delay` (seconds of an apply), `fail` and `fail-plan` (words of an error), `plan.json` (what it plans).
+# Stands for Terraform: a stack is applied where `../../state/<folder>` exists. Files in `../../does/<folder>`
+# say how it behaves: `delay` (seconds of an apply), `fail` and `fail-plan` (words of an error), `plan.json` (what it plans).
 set -eu
 folder=${1#-chdir=}
 shift
 cd "$folder"
 name=$(basename "$folder")
 state=../../state/$name
+does=../../does/$name
 mkdir -p ../../state
 log=../../calls
 echo "$name: $*" >> "$log"
@@ -26,10 +27,10 @@ change() {
 case $word in
     init) mkdir -p "${TF_DATA_DIR:-.terraform}" ;;
     plan)
-        if [ -e fail-plan ]; then cat fail-plan >&2; exit 1; fi
+        if [ -e $does/fail-plan ]; then cat $does/fail-plan >&2; exit 1; fi
         echo "password = \"hunter2\" and top-secret-pin; CITY=${CITY:-unset}"
-        if [ -e plan.json ]; then
-            cp plan.json "$plan"
+        if [ -e $does/plan.json ]; then
+            cp $does/plan.json "$plan"
         elif [ -n "$destroy" ] && [ -e "$state" ]; then
             change delete > "$plan"
         elif [ -z "$destroy" ] && [ ! -e "$state" ]; then
@@ -43,8 +44,8 @@ case $word in
     show) cat "$last" ;;
     apply)
         trap 'echo interrupted >&2; exit 1' INT
-        if [ -e delay ]; then sleep "$(cat delay)" & wait $!; fi
-        if [ -e fail ]; then cat fail >&2; exit 1; fi
+        if [ -e $does/delay ]; then sleep "$(cat $does/delay)" & wait $!; fi
+        if [ -e $does/fail ]; then cat $does/fail >&2; exit 1; fi
         if grep -q '"delete"' "$last"; then rm -f "$state"; else : > "$state"; fi
         echo "$name: applied" >> "$log"
         ;;
