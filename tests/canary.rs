@@ -3,6 +3,8 @@
 
 #![allow(clippy::disallowed_methods)]
 
+#[path = "canary/infra.rs"]
+mod infra;
 #[path = "local/room.rs"]
 mod room;
 

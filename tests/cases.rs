@@ -8,6 +8,8 @@
 mod data;
 #[path = "open/expect.rs"]
 mod expect;
+#[path = "open/layer.rs"]
+mod layer;
 #[path = "local/room.rs"]
 mod local;
 #[path = "open/lookup.rs"]
@@ -47,6 +49,17 @@ const TESTED: &[(&str, &[Tests])] = &[
         &[("tests/open/data.rs", &["d04_anchors_and_merge_keys_are_resolved_in_their_file"])],
     ),
     ("D05-list-rules-and-leftover-tags", &[("tests/open/data.rs", &["d05_lists_over_three_layers"])]),
+    (
+        "H01-tfvars-scalars-and-keys",
+        &[
+            ("tests/open/layer.rs", &["h01_a_value_is_the_same_to_terraform_before_and_after_a_render"]),
+            ("tests/hcl.rs", &["every_snippet_on_record_is_read_as_terraform_reads_it"]),
+        ],
+    ),
+    (
+        "H03-universe-and-override",
+        &[("tests/open/layer.rs", &["h03_what_is_set_is_declared_once_and_an_override_is_a_name_of_its_own"])],
+    ),
     (
         "L01-lookup-order-family-self",
         &[("tests/open/lookup.rs", &["l01_the_order_is_that_of_the_names_in_every_locale_and_every_run"])],
@@ -132,7 +145,7 @@ const TESTED: &[(&str, &[Tests])] = &[
     ),
 ];
 
-/// D, L, S, T and O are what suil's data and nodes must do; the others belong to other parts.
+/// D, L, S, T and O are what suil's data and nodes must do, H what its layers must; the others belong to other parts.
 #[test]
 fn no_case_is_without_a_test() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
@@ -140,7 +153,7 @@ fn no_case_is_without_a_test() {
     assert_eq!(tested.len(), TESTED.len(), "a case stands in the table twice");
     for entry in std::fs::read_dir(root.join("tests/cases/open")).expect("cases") {
         let name = entry.expect("a case").file_name().to_string_lossy().into_owned();
-        if !name.starts_with(['D', 'L', 'S', 'T', 'O']) {
+        if !name.starts_with(['D', 'H', 'L', 'S', 'T', 'O']) {
             continue;
         }
         let tests = tested.remove(&name).unwrap_or_else(|| panic!("{name} has no test"));

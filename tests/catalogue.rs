@@ -578,3 +578,41 @@ fn a_layer_or_an_output_that_is_misspelt_is_guessed() {
     let found = layers("stacks/other/layers/none.zone").bad(&all());
     assert!(found.contains("`suil facts` reads them"), "{found}");
 }
+
+/// Which nodes wait for which: `reader < provider field`.
+fn waits(room: &Room) -> (Vec<String>, Option<String>) {
+    use suil::catalogue::need;
+    let workspace = room.open().expect("workspace");
+    let needs = need::needs(&workspace, &all(), &["infra".to_owned()].into()).expect("needs");
+    let told = needs.iter().map(|need| format!("{} < {} {}", need.reader, need.provider, need.field)).collect();
+    (told, need::circle(&needs).map(|problem| words(&[problem])))
+}
+
+#[test]
+fn a_node_needs_those_whose_facts_its_data_reads() {
+    let room = layers("net/prod@eu_v1.2.address");
+    room.write("data/nodes/there.yaml", "role: cloud\n");
+    assert_eq!(waits(&room).0, ["n < here infra.net/prod@eu_v1.2.address", "n < there infra.net/prod@eu_v1.2.address"]);
+    room.write("data/roles/r.yaml", "modules: [a]\na: {x: !LOOKUP {field: infra.net.a, from: facts, nodes: 'th*'}}\n");
+    assert_eq!(waits(&room).0, ["n < there infra.net.a"]);
+    // Facts of other modules, the data of others, and a node's own facts are waited for by nobody.
+    for lookup in ["field: net.a, from: facts", "field: infra.a", "field: infra.a.b, from: facts, self: only"] {
+        room.write("data/roles/r.yaml", &format!("modules: [a]\na: {{x: !LOOKUP {{{lookup}}}}}\n"));
+        assert_eq!(waits(&room), (Vec::new(), None), "{lookup}");
+    }
+}
+
+#[test]
+fn nodes_that_read_each_other_s_layers_are_a_circle() {
+    let room = layers("net.a");
+    let reads = |node: &str| {
+        format!("role: cloud\ninfra: {{layers: [!LOOKUP {{field: infra.x.y, from: facts, nodes: {node}}}]}}\n")
+    };
+    room.write("data/nodes/here.yaml", &reads("there"));
+    room.write("data/nodes/there.yaml", &reads("here"));
+    let (told, circle) = waits(&room);
+    assert_eq!(told.len(), 4, "{told:?}");
+    let circle = circle.expect("a circle");
+    assert!(circle.contains("nodes read each other's facts in a circle: here -> there -> here"), "{circle}");
+    assert!(circle.contains("data/nodes/here.yaml:2:18"), "{circle}");
+}

@@ -52,6 +52,32 @@ fn nodes_roles_and_modules_come_from_the_workspace() {
 }
 
 #[test]
+fn layers_come_from_the_tree_and_surgeries_from_their_records() {
+    let room = Room::new();
+    for layer in ["kiln/layers/harbor", "kiln/layers/meadow", "barn/layers/harbor"] {
+        room.write(&format!("stacks/{layer}/l.tfvars"), "");
+    }
+    for (path, text) in [
+        ("environments/harbor/env.tfvars", ""),
+        ("stacks/kiln/base/main.tf", ""),
+        ("stacks/barn/base/main.tf", ""),
+        (
+            ".suil/surgery/2026-11-30T08-42-13Z-kiln-harbor/manifest.json",
+            r#"{"version": 1, "surgery": "move", "started": "", "by": "", "outcome": "done", "layers": []}"#,
+        ),
+    ] {
+        room.write(path, text);
+    }
+    let inside =
+        |words: &[&str]| ask(&room, "bash", "stacks/kiln/layers/harbor", &[&["suil", "infra"], words].concat());
+    let kiln = ["stacks/kiln/layers/harbor", "stacks/kiln/layers/meadow"];
+    assert_eq!(inside(&["render", "stacks/k"]), kiln);
+    assert_eq!(inside(&["surgery", "move", "a.b", "--to", "stacks/b"]), ["stacks/barn/layers/harbor"]);
+    assert_eq!(inside(&["surgery", "list", "--layer", "../m"]), ["../meadow/"]);
+    assert_eq!(inside(&["surgery", "undo", "2026"]), ["2026-11-30T08-42-13Z"]);
+}
+
+#[test]
 fn every_command_is_offered() {
     let room = Room::new();
     let help = room.run(&["--help"]).stdout;

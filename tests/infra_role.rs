@@ -249,3 +249,85 @@ fn a_stale_plan_is_refused() {
     assert_eq!(problem.kind, suil::base::problem::Kind::Refused, "{problem:?}");
     assert!(problem.what.contains("has changed since its plan was made"), "{problem:?}");
 }
+
+/// `here` holds the layer; `site` writes the address that it brings into a file, on nodes that are this machine, too.
+fn sites(nodes: &[&str]) -> Room {
+    let room = nest(&["harbor"]);
+    let main = "def resources(config):\n    return [file(\"@/\" + config.suil.node, content = \" \".join(config.upstreams) + \"\\n\")]\n";
+    room.module("site", "upstreams = t.list(t.string())", main);
+    let field = "infra.kiln/harbor.address";
+    let data = format!("modules: [site]\nsite:\n  upstreams: !LOOKUP {{from: facts, field: {field}}}\n");
+    room.write("data/roles/site.yaml", &data);
+    for node in nodes {
+        room.write(&format!("data/nodes/{node}.yaml"), "role: site\n");
+    }
+    room
+}
+
+#[test]
+fn a_node_whose_data_reads_an_output_comes_after_the_layer() {
+    let room = sites(&["site-1", "site-2"]);
+    let all = ["apply", "--node", "*"];
+    let with = |more: &[&'static str]| sealed(&room, room.suil(&[&all[..], more].concat()));
+    let ran = with(&["--dry-run"]).expect(0);
+    let waits = "\
+waiting: site-1, site-2 (2 nodes)
+      its data reads `infra.kiln/harbor.address` of `here.example.com`, which is to be applied first
+";
+    assert!(ran.stdout.contains(waits), "{}", ran.stdout);
+    let ran = with(&["--dry-run", "--output", "json"]).expect(0);
+    let plan: Value = serde_json::from_str(&ran.stdout).expect("JSON");
+    let need = json!([{"node": NODE, "field": "infra.kiln/harbor.address"}]);
+    assert_eq!(plan["waiting"], json!([{"node": "site-1", "for": need}, {"node": "site-2", "for": need}]));
+
+    let ran = with(&["--confirm"]).expect(0);
+    let (first, second) = ran.stdout.split_once("2 nodes to come").expect("two rounds");
+    assert!(first.contains("+ apply kiln/harbor") && second.contains("+harbor-1"), "{}", ran.stdout);
+    assert_eq!((room.there("site-1"), room.there("site-2")), ("harbor-1\n".to_owned(), "harbor-1\n".to_owned()));
+
+    // Where no layer differs, one plan is about all of them.
+    let ran = with(&["--confirm"]).expect(0);
+    assert!(ran.stdout.contains("nothing to do: here.example.com, site-1, site-2 (3 nodes)"), "{}", ran.stdout);
+    assert!(!ran.stdout.contains("to come"), "{}", ran.stdout);
+
+    room.write("infra/stacks/kiln/layers/harbor/layer.tfvars", "door = \"2\"\n");
+    let ran = with(&["--confirm", "--output", "json"]).expect(0);
+    let ends: Value = serde_json::from_str(&ran.stdout).expect("one document");
+    let ends = ends["nodes"].as_array().expect("nodes").iter().map(|end| [&end["node"], &end["outcome"]]);
+    let ends: Vec<[&str; 2]> = ends.map(|end| end.map(|word| word.as_str().expect("text"))).collect();
+    assert_eq!(ends, [[NODE, "done"], ["site-1", "done"], ["site-2", "done"]]);
+    assert_eq!(room.there("site-2"), "harbor-2\n");
+}
+
+#[test]
+fn a_node_does_not_come_where_the_layer_failed() {
+    let room = sites(&["site-1"]);
+    let trap = "resource \"terraform_data\" \"trap\" {\n  provisioner \"local-exec\" { command = \"false\" }\n}\n";
+    room.write("infra/stacks/kiln/base/trap.tf", trap);
+    let ran = sealed(&room, room.suil(&["apply", "--node", "*", "--confirm"])).expect(1);
+    assert!(ran.stderr.contains("node `site-1` was not begun: it waits for `here.example.com`"), "{}", ran.stderr);
+    assert_eq!(room.there("site-1"), "none");
+    let ends = room.yaml(".runs/latest/summary.yaml")["nodes"].clone();
+    assert_eq!((&ends[NODE]["outcome"], &ends["site-1"]["outcome"]), (&json!("failed"), &json!("not reached")));
+    fs::remove_file(room.path().join("infra/stacks/kiln/base/trap.tf")).expect("removed");
+    sealed(&room, room.suil(&["apply", "--failed", "--confirm"])).expect(0);
+    assert_eq!(room.there("site-1"), "harbor-1\n");
+}
+
+#[test]
+fn what_is_wrong_with_a_node_that_waits_is_told_before_anything_is_applied() {
+    let room = sites(&["site-1"]);
+    let field = "upstreams: !replace [!LOOKUP {from: facts, field: infra.kiln/habor.address}]";
+    room.write("data/nodes/site-1.yaml", &format!("role: site\nsite:\n  {field}\n"));
+    let ran = room.suil(&["apply", "--node", "*", "--confirm"]).expect(1);
+    assert!(ran.stderr.contains("lookup of `infra.kiln/habor.address` finds nothing"), "{}", ran.stderr);
+    assert!(!room.path().join(".runs").exists() && state(&room, "harbor") == "none");
+
+    room.write("data/nodes/site-1.yaml", "role: site\n");
+    room.suil(&["apply", "--node", "*", "--confirm"]).expect(0);
+    room.write("infra/stacks/kiln/layers/harbor/layer.tfvars", "door = \"2\"\n");
+    room.write("data/nodes/site-1.yaml", "role: site\nsite: {upstraems: [x]}\n");
+    let ran = room.suil(&["apply", "--node", "*", "--confirm"]).expect(1);
+    assert!(ran.stderr.contains("did you mean `upstreams`?"), "{}", ran.stderr);
+    assert!(state(&room, "harbor").contains("harbor-1"));
+}

@@ -190,14 +190,8 @@ fn a_path_with_the_characters_of_a_pattern_is_a_path() {
 #[test]
 fn what_holds_secrets_is_for_the_owner_alone() {
     let tree = Tree::new();
-    let vectors: serde_json::Value =
-        serde_json::from_str(include_str!("conformance/stacks/enc_vectors.json")).expect("vectors");
-    let vectors = vectors.as_array().expect("a list");
-    let sealed = vectors
-        .iter()
-        .find(|v| v["plaintext"].as_str().is_some_and(|text| text.len() > 6 && text.is_ascii() && !text.contains('\n')))
-        .expect("a vector");
-    let (envelope, plain) = (sealed["envelope"].as_str().expect("text"), sealed["plaintext"].as_str().expect("text"));
+    let (envelope, plain) = sealed();
+    let plain = plain.as_str();
     tree.write(&format!("{LAYER}/l.tfvars"), &format!("token = \"{envelope}\"\n"));
     tree.write(&format!("{LAYER}/t.tfvars.jinja"), "copy = \"{{ var.token }}\"\n");
     tree.write("stacks/kiln/base/secret.tf", "locals {\n  x = \"{{ var.token | upper }}\"\n}\n");
@@ -220,6 +214,34 @@ fn what_holds_secrets_is_for_the_owner_alone() {
     let left = ended(tree.command(LAYER, &["--init", "never"]).env("STACKS_PRIVATE_KEY_PATH", &keys));
     assert_eq!(left.status, 1);
     assert!(!left.stderr.contains(plain) && !left.stdout.contains(plain), "{}", left.stderr);
+}
+
+/// An envelope of the corpus, and what is in it.
+fn sealed() -> (String, String) {
+    let vectors: serde_json::Value =
+        serde_json::from_str(include_str!("conformance/stacks/enc_vectors.json")).expect("vectors");
+    let text = |vector: &serde_json::Value, name: &str| vector[name].as_str().expect("text").to_owned();
+    let simple = |text: &str| text.len() > 6 && text.is_ascii() && !text.contains('\n');
+    let vectors = vectors.as_array().expect("a list").iter();
+    let mut pairs = vectors.map(|vector| (text(vector, "envelope"), text(vector, "plaintext")));
+    pairs.find(|(_, plain)| simple(plain)).expect("a vector")
+}
+
+/// The secret is not this layer's own, and its file is as private.
+#[test]
+fn a_secret_of_another_layer_is_for_the_owner_alone() {
+    let tree = Tree::new();
+    let (envelope, plain) = sealed();
+    tree.write("stacks/kiln/layers/harbor_blue/l.tfvars", &format!("token = \"{envelope}\"\n"));
+    tree.write("stacks/kiln/base/main.tf", "# {{ variable(\"token\", instance=\"blue\") }}\n");
+    tree.write("stacks/kiln/base/plain.tf", "# {{ var.town }}\n");
+    let mut command = tree.command(LAYER, &["--init", "never"]);
+    let left = ended(command.env("STACKS_PRIVATE_KEY_PATH", key("corpus.pem")));
+    assert_eq!(left.status, 0, "{}", left.stderr);
+    let out = format!("{LAYER}/stacks.out");
+    assert_eq!(tree.read(&format!("{out}/base_main.tf")), format!("# {plain}"));
+    assert_eq!(tree.mode(&format!("{out}/base_main.tf")), 0o600);
+    assert_eq!(tree.mode(&format!("{out}/base_plain.tf")), 0o644);
 }
 
 #[test]

@@ -218,7 +218,12 @@ fn a_rename_keeps_every_attribute_and_an_undo_takes_it_back() {
     let tree = tree();
     let before = tree.held("harbor");
     let left = tree.well(&["rename", "terraform_data.wheel", "terraform_data.disc"]);
-    assert!(left.stdout.starts_with("terraform_data.wheel → terraform_data.disc\n1 resource renamed in "), "{left:?}");
+    assert!(
+        left.stdout.starts_with(
+            "terraform_data.wheel → terraform_data.disc\n1 resource renamed\nstacks/kiln/layers/harbor: serial "
+        ),
+        "{left:?}"
+    );
     assert_eq!(tree.input("harbor", "disc", None), Some(Plain::from("oak")));
     assert_eq!(tree.input("harbor", "wheel", None), None);
     tree.well(&["rename", "terraform_data.pot[\"x\"]", "terraform_data.pot[\"z.\\\"z\"]"]);
@@ -228,7 +233,12 @@ fn a_rename_keeps_every_attribute_and_an_undo_takes_it_back() {
     assert!(left.stderr.starts_with("suil: `terraform_data.disc` is in the state already\n"), "{left:?}");
     tree.well(&["undo"]);
     let left = tree.well(&["undo"]);
-    assert!(left.stdout.starts_with("terraform_data.disc → terraform_data.wheel\n1 resource put back in "), "{left:?}");
+    assert!(
+        left.stdout.starts_with(
+            "terraform_data.disc → terraform_data.wheel\n1 resource put back\nstacks/kiln/layers/harbor: serial "
+        ),
+        "{left:?}"
+    );
     let after = tree.held("harbor");
     assert_eq!(after.0, before.0);
     assert!(after.1 >= before.1 + 4, "the serial is raised each time: {} {}", before.1, after.1);
@@ -242,8 +252,9 @@ fn a_move_changes_both_states_and_is_verified_by_a_plan() {
     tree.pots("[\"y\"]", "[\"x\"]");
     let left = tree.well(&["move", "terraform_data.pot[\"x\"]", BLUE]);
     let want = format!(
-        "terraform_data.pot[\"x\"]\n1 resource moved in stacks/kiln/layers/harbor → {BLUE}\n\
-         plan of stacks/kiln/layers/harbor: nothing to do\nplan of {BLUE}: nothing to do\nundo: suil infra surgery undo "
+        "terraform_data.pot[\"x\"]\n1 resource moved\nstacks/kiln/layers/harbor: serial {}, plan: nothing to do\n\
+         {BLUE}: serial 1, plan: nothing to do\nundo: suil infra surgery undo ",
+        tree.held("harbor").1
     );
     assert!(left.stdout.starts_with(&want), "{left:?}");
     assert_eq!(tree.held("harbor_blue").0, ["terraform_data.pot[\"x\"]"]);
@@ -269,7 +280,7 @@ fn a_move_changes_both_states_and_is_verified_by_a_plan() {
     assert_eq!(left.status, 1, "the code has no jug: {left:?}");
     let told = json(&left);
     let what = told.get("problems").and_then(Plain::as_list).expect("problems")[0].get("what").cloned();
-    let want = format!("the plan of `{BLUE}` would delete `terraform_data.jug`, which was moved");
+    let want = format!("the plan of `{BLUE}` would destroy what was moved");
     assert_eq!(what, Some(Plain::from(want)));
     assert_eq!(tree.held("harbor_blue").0, ["terraform_data.jug", "terraform_data.pot[\"x\"]"]);
     tree.well(&["undo"]);
@@ -351,7 +362,7 @@ fn a_dry_run_tells_what_it_would_do_and_changes_nothing() {
 fn what_is_imported_and_what_is_removed_can_be_undone() {
     let tree = tree();
     let left = tree.well(&["remove", "terraform_data.pot", "module.shelf"]);
-    assert!(left.stdout.contains("3 resources removed in stacks/kiln/layers/harbor\n"), "{left:?}");
+    assert!(left.stdout.contains("3 resources removed\nstacks/kiln/layers/harbor: "), "{left:?}");
     assert_eq!(tree.held("harbor").0, ["terraform_data.glaze", "terraform_data.wheel"]);
     let left = tree.surgery(&["import", "terraform_data.pot[\"x\"]", "7"]);
     assert_eq!(left.status, 0, "{left:?}");
@@ -492,7 +503,7 @@ fn an_edit_shows_its_change_without_secrets_and_leaves_no_copy() {
     }
     assert!(left.stdout.contains("-              \"value\": \"oak\""), "{left:?}");
     assert!(left.stdout.contains("‹secret "), "{left:?}");
-    assert!(left.stdout.contains("terraform_data.glaze\nterraform_data.wheel\n2 resources changed in "), "{left:?}");
+    assert!(left.stdout.contains("terraform_data.glaze\nterraform_data.wheel\n2 resources changed\n"), "{left:?}");
     assert!(tree.held("harbor").1 > before.1, "the serial is raised");
     assert_eq!(tree.input("harbor", "wheel", None), Some(Plain::from("ash")));
     let state = || fs::read(tree.path("states/harbor.tfstate")).expect("a state");
@@ -512,7 +523,7 @@ fn an_edit_shows_its_change_without_secrets_and_leaves_no_copy() {
         assert!(left.stderr.starts_with(what), "{what} in {left:?}");
         assert!(left.stderr.contains("nothing was written") || left.stderr.contains("nothing is left"), "{left:?}");
     }
-    assert_eq!(edit("true", &["--yes"]).stdout, "0 resources changed in stacks/kiln/layers/harbor\n");
+    assert!(edit("true", &["--yes"]).stdout.starts_with("0 resources changed\nstacks/kiln/layers/harbor: serial "));
     assert_eq!(state(), after);
     assert_eq!(copies(), 0);
     tree.well(&["undo"]);

@@ -1,5 +1,7 @@
 //! Places: file, line and column of what a person wrote.
 
+use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock, RwLock};
 
@@ -15,17 +17,53 @@ struct Entry {
     text: Arc<str>,
 }
 
-fn table() -> &'static RwLock<Vec<Entry>> {
-    static TABLE: OnceLock<RwLock<Vec<Entry>>> = OnceLock::new();
-    TABLE.get_or_init(|| RwLock::new(Vec::new()))
+#[derive(Default)]
+struct Table {
+    entries: Vec<Entry>,
+    /// By the hash of path and text the numbers of entries, once equal ones are shared.
+    same: Option<HashMap<u64, Vec<u32>>>,
+}
+
+fn table() -> &'static RwLock<Table> {
+    static TABLE: OnceLock<RwLock<Table>> = OnceLock::new();
+    TABLE.get_or_init(|| RwLock::new(Table::default()))
+}
+
+fn hash(path: &Path, text: &str) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    (path, text).hash(&mut hasher);
+    hasher.finish()
+}
+
+/// From now on a file that is entered again with the same text has the number that it had. For a process that reads the
+/// same files for days; one that reads them once saves the look.
+pub fn share() {
+    let mut table = table().write().unwrap_or_else(|e| e.into_inner());
+    let mut same: HashMap<u64, Vec<u32>> = HashMap::new();
+    for (number, entry) in (0..).zip(&table.entries) {
+        same.entry(hash(&entry.path, &entry.text)).or_default().push(number);
+    }
+    table.same = Some(same);
 }
 
 impl FileId {
     /// Enters `text` under `path`, the path as a person would type it (relative to the workspace where it can be).
     pub fn new(path: impl Into<PathBuf>, text: impl Into<Arc<str>>) -> FileId {
+        let (path, text) = (path.into(), text.into());
         let mut table = table().write().unwrap_or_else(|e| e.into_inner());
-        table.push(Entry { path: path.into(), text: text.into() });
-        FileId((table.len() - 1) as u32)
+        let Table { entries, same } = &mut *table;
+        let number = entries.len() as u32;
+        if let Some(same) = same {
+            let numbers = same.entry(hash(&path, &text)).or_default();
+            let known =
+                numbers.iter().find(|n| entries.get(**n as usize).is_some_and(|e| e.path == path && e.text == text));
+            if let Some(known) = known {
+                return FileId(*known);
+            }
+            numbers.push(number);
+        }
+        entries.push(Entry { path, text });
+        FileId(number)
     }
 
     /// Returns the path that the file was entered under.
@@ -40,7 +78,7 @@ impl FileId {
 
     fn with<T>(self, f: impl FnOnce(&Entry) -> T) -> Option<T> {
         let table = table().read().unwrap_or_else(|e| e.into_inner());
-        table.get(self.0 as usize).map(f)
+        table.entries.get(self.0 as usize).map(f)
     }
 }
 

@@ -64,6 +64,15 @@ impl Catalogue {
         (Catalogue { entries, warnings, reads }, problems)
     }
 
+    /// Adds the entries of other nodes.
+    pub fn join(&mut self, more: Catalogue) {
+        self.entries.extend(more.entries);
+        self.entries.sort_by(|a, b| a.name.cmp(&b.name));
+        self.warnings
+            .extend(more.warnings.into_iter().filter(|warning| !self.warnings.contains(warning)).collect::<Vec<_>>());
+        self.reads.extend(more.reads);
+    }
+
     /// Builds the entry of one node again after a fresh probe, from the files that were already read.
     ///
     /// # Errors

@@ -1,10 +1,13 @@
 //! `suil apply`, and `suil` alone.
 
+use super::later::{self, Waiting};
 use super::report::{self, Report};
 use super::rolling::Rolling;
 use super::start::Start;
 use super::{Context, Outcome, Selection, plan};
 use crate::base::{Mask, Plain, Problem, Problems, clock, problem::Kind};
+use crate::catalogue::{self, Catalogue};
+use crate::run::past::Story;
 use crate::run::{self, Record, saved};
 use crate::ui::pick::{Item, pick as choose};
 use crate::ui::text::count;
@@ -101,35 +104,95 @@ fn attempt(args: Args, context: &Context) -> Outcome {
         report::write_problems(&args.reports, &[nothing], &Mask::new());
         return saved.nothing(context);
     }
-    let start = Start::new(context, &args.selection, args.parallel, args.force);
-    let mut start = start.map_err(|problems| plan::empty(&args, problems))?;
-    saved.iter().for_each(|saved| start.restrict(saved.modules()));
-    let mask = start.mask();
-    start.finish(|start| apply(&args, saved.as_ref(), context, start)).or_else(|problems| {
-        report::write_problems(&args.reports, &problems, &mask);
-        Ok(ui::fail(&problems, &mask))
-    })
+    rounds(args, saved.as_ref(), context)
+}
+
+/// Goes over the nodes, and then over those that had to wait for what the layers of the first were to bring, each time
+/// with a plan of its own: what that is made from was not there before.
+fn rounds(mut args: Args, saved: Option<&plan::Applied>, context: &Context) -> Outcome {
+    let mut before = Before::default();
+    let mut exit = Exit::Done;
+    loop {
+        let start = match saved {
+            // It is about nodes that need nothing any more which is about to change.
+            Some(_) => Start::new(context, &args.selection, args.parallel, args.force),
+            None => Start::parted(context, &args.selection, args.parallel, args.force),
+        };
+        let mut start = start.map_err(|problems| plan::empty(&args, problems))?;
+        saved.iter().for_each(|saved| start.restrict(saved.modules()));
+        let mask = start.mask();
+        let round = start.finish(|start| apply(&args, saved, context, start, &mut before));
+        let Round { exit: ended, next } = round.unwrap_or_else(|problems| {
+            report::write_problems(&args.reports, &problems, &mask);
+            Round { exit: ui::fail(&problems, &mask), next: Vec::new() }
+        });
+        exit = if exit == Exit::Done { ended } else { exit };
+        if next.is_empty() {
+            if before.applied && context.output != Output::Text {
+                ui::show(context.output, String::new, || mask.plain(&summary(&before.outcomes, saved)))?;
+            }
+            return Ok(exit);
+        }
+        let nodes = catalogue::Selection::names(next.iter().map(String::as_str)).nodes;
+        args.selection = Selection { nodes, modules: args.selection.modules, ..Selection::default() };
+    }
+}
+
+/// What came of the rounds before.
+#[derive(Default)]
+struct Before {
+    /// How each node ended that came to its end, in the order of the catalogue.
+    outcomes: Vec<(String, run::Outcome)>,
+    story: Option<Story>,
+    /// Something was to be applied, and the answer was yes.
+    applied: bool,
+}
+
+/// How a round ended, and who comes next.
+struct Round {
+    exit: Exit,
+    next: Vec<String>,
 }
 
 const QUESTION: &str = "Apply?";
 
-fn apply(args: &Args, saved: Option<&plan::Applied>, context: &Context, start: &Start) -> Outcome {
+fn apply(
+    args: &Args,
+    saved: Option<&plan::Applied>,
+    context: &Context,
+    start: &mut Start,
+    before: &mut Before,
+) -> Result<Round, Problems> {
     let text = context.output == Output::Text;
-    let roll = start.roll(&args.rolling)?;
+    // What is wrong with it is told before anything connects.
+    start.roll(&args.rolling)?;
     let prepared = start.prepare()?;
-    let connections = saved::connections(&prepared, &start.mask());
+    let mut connections = saved::connections(&prepared, &start.mask());
     if let Some(plan) = saved {
         plan.check_before(start, &prepared, &connections)?;
         ui::warn(&plan.left_out(), &start.mask());
     }
     let paint = Paint::ON;
-    if text {
-        ui::out(&ui::brief::render(&start.catalogue, &start.options.only, |node| start.facts_age(node), paint))?;
-    }
+    let brief = |start: &Start, catalogue: &Catalogue| match text {
+        true => ui::out(&ui::brief::render(catalogue, &start.options.only, |node| start.facts_age(node), paint)),
+        false => Ok(()),
+    };
+    brief(start, &start.catalogue)?;
     ui::warn(&start.catalogue.warnings, &start.mask());
     ui::warn(&start.shrunken(), &start.mask());
     let mut gathered = start.gather(prepared, "reading facts")?;
-    gathered.plan.roll = roll;
+    let followed = start.follow(&mut gathered, |start, more, prepared| {
+        connections.extend(saved::connections(prepared, &start.mask()));
+        brief(start, more)
+    });
+    let waiting = match followed {
+        Ok(waiting) => waiting,
+        Err(problems) => {
+            start.leave(gathered);
+            return Err(problems);
+        }
+    };
+    gathered.plan.roll = start.roll(&args.rolling)?;
     if let Some(plan) = saved
         && let Err(moved) = plan.check_after(start, &gathered, &connections)
     {
@@ -137,12 +200,15 @@ fn apply(args: &Args, saved: Option<&plan::Applied>, context: &Context, start: &
         return Err(moved);
     }
     let failed = gathered.nodes.iter().filter(|(_, ready)| ready.is_err()).count();
-    let waiting = gathered.plan.operations();
+    let operations = gathered.plan.operations();
     // So many nodes are missing already that no batch will begin: there is nothing to ask about.
     let spent = gathered.plan.roll.most_failures.is_some_and(|most| failed > most);
     let mut plan = gathered.plan.to_plain(&start.mask());
     if let Some(saved) = saved {
         plan.set("saved", saved.card());
+    }
+    if !waiting.is_empty() {
+        plan.set("waiting", waiting.iter().map(Waiting::to_plain).collect::<Plain>());
     }
     let details = report::details(&args.reports, &gathered.plan, &start.mask());
     let about = start.about(&args.selection, args.dry_run);
@@ -152,34 +218,57 @@ fn apply(args: &Args, saved: Option<&plan::Applied>, context: &Context, start: &
     ui::warn(&warnings, &start.mask());
     if text {
         ui::out(&ui::plan::render(&gathered.plan, &start.mask(), paint))?;
+        ui::out(&ui::plan::waiting(waiting.iter().map(|one| (one.node.as_str(), one.why())), paint))?;
     }
     let go = match () {
         () if args.dry_run || start.stop.asked() => Ok(false),
-        () if waiting == 0 || spent || args.confirm => Ok(true),
+        () if operations == 0 || spent || args.confirm => Ok(true),
         () => start.confirm(QUESTION),
     };
     if !matches!(go, Ok(true)) {
-        if !text && go.is_ok() {
+        if !text && go.is_ok() && !before.applied {
             ui::show(context.output, String::new, || plan)?;
         }
         let out = args.out.as_deref().filter(|_| !start.stop.asked());
-        let written = out.map_or(Ok(()), |out| plan::write(out, args, start, &gathered, &connections));
+        let written = out.map_or(Ok(()), |out| plan::write(out, args, start, &gathered, &connections, &waiting));
         let outcomes = start.leave(gathered);
-        end(args, start, &record, &outcomes, &Problems::new(), &details)?;
+        end(args, start, &record, &outcomes, &Problems::new(), &details, before)?;
         go?;
         let exit = conclude(args, start, text, &outcomes, Problems::new(), paint)?;
-        return plan::tell(out, written, exit, start, text);
+        let exit = plan::tell(out, written, exit, start, text)?;
+        before.take(outcomes);
+        return Ok(Round { exit, next: Vec::new() });
     }
     start.record_lookups(&record)?;
-    if text && waiting == 0 && failed < start.catalogue.entries.len() {
+    if text && operations == 0 && failed < start.catalogue.entries.len() {
         ui::out("Nothing to apply.\n")?;
     }
-    let run::Rolled { outcomes, problems } = start.perform(gathered, &record);
-    end(args, start, &record, &outcomes, &problems, &details)?;
-    if !text {
-        ui::show(context.output, String::new, || start.mask().plain(&summary(&outcomes, saved)))?;
+    let most = gathered.plan.roll.most_failures;
+    let run::Rolled { mut outcomes, problems } = start.perform(gathered, &record);
+    let failures = outcomes.iter().filter(|(_, outcome)| outcome.is_failure()).count();
+    let halted = start.stop.asked() || most.is_some_and(|most| failures > most);
+    let (next, left) = later::next(waiting, &outcomes, halted);
+    outcomes.extend(left);
+    outcomes.sort_by(|(a, _), (b, _)| a.cmp(b));
+    end(args, start, &record, &outcomes, &problems, &details, before)?;
+    let exit = conclude(args, start, text, &outcomes, problems, paint)?;
+    before.applied = true;
+    before.take(outcomes);
+    if text && !next.is_empty() {
+        ui::out(&format!(
+            "\n{} to come: what {} for is there now.\n\n",
+            count(next.len(), "node"),
+            if next.len() == 1 { "it waited" } else { "they waited" }
+        ))?;
     }
-    conclude(args, start, text, &outcomes, problems, paint)
+    Ok(Round { exit, next })
+}
+
+impl Before {
+    fn take(&mut self, outcomes: Vec<(String, run::Outcome)>) {
+        self.outcomes.extend(outcomes);
+        self.outcomes.sort_by(|(a, _), (b, _)| a.cmp(b));
+    }
 }
 
 /// Ends the record of the run, writes the reports of it, and takes old records away.
@@ -190,10 +279,18 @@ fn end(
     outcomes: &[(String, run::Outcome)],
     beside: &Problems,
     details: &ui::plan::Details,
+    before: &mut Before,
 ) -> Result<(), Problem> {
-    record.finish(outcomes, exit(args, start, outcomes, beside).code())?;
+    let code = exit(args, start, outcomes, beside).code();
+    // Those that an earlier round left behind are left behind by the run: `--failed` finds them here.
+    let left = before.outcomes.iter().filter(|(_, outcome)| outcome.is_failure());
+    let all: Vec<(String, run::Outcome)> = left.chain(outcomes).cloned().collect();
+    record.finish(&all, code)?;
     if !args.reports.is_empty() {
-        report::write(&args.reports, &record.run().story()?, details)?;
+        let story = record.run().story()?;
+        let story = before.story.take().map_or(story.clone(), |earlier| earlier.and(story));
+        report::write(&args.reports, &story, details)?;
+        before.story = Some(story);
     }
     start.prune();
     Ok(())

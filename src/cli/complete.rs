@@ -56,7 +56,9 @@ fn with(arg: Arg, offer: &Arc<Offer>) -> Arg {
         Some("RUN" | "FIRST" | "SECOND") => Offer::runs,
         Some("REV" | "REV2") => Offer::revisions,
         Some("FILE") => return arg.add(ArgValueCompleter::new(PathCompleter::file())),
-        Some("DIR" | "LAYER") => return arg.add(ArgValueCompleter::new(PathCompleter::dir())),
+        Some("LAYER") => return arg.add(ArgValueCompleter::new(Layers(offer.clone()))),
+        Some("SURGERY") => Offer::surgeries,
+        Some("DIR") => return arg.add(ArgValueCompleter::new(PathCompleter::dir())),
         _ => return arg,
     };
     arg.add(ArgValueCompleter::new(Words { offer: offer.clone(), list }))
@@ -71,5 +73,15 @@ struct Words {
 impl ValueCompleter for Words {
     fn complete(&self, current: &OsStr) -> Vec<CompletionCandidate> {
         current.to_str().map(|current| (self.list)(&self.offer, current)).unwrap_or_default()
+    }
+}
+
+/// The layers of a tree by their folders; whoever begins with another folder gets the folders there.
+struct Layers(Arc<Offer>);
+
+impl ValueCompleter for Layers {
+    fn complete(&self, current: &OsStr) -> Vec<CompletionCandidate> {
+        let layers = current.to_str().map(|current| self.0.layers(current)).unwrap_or_default();
+        if layers.is_empty() { PathCompleter::dir().complete(current) } else { layers }
     }
 }

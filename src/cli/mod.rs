@@ -19,6 +19,7 @@ mod impact;
 mod infra;
 mod init;
 mod keys;
+mod later;
 mod layers;
 mod load;
 mod man;
@@ -36,6 +37,7 @@ mod runs;
 mod schema;
 mod secrets;
 mod selection;
+mod serve;
 mod settings;
 mod ssh;
 mod start;
@@ -98,6 +100,7 @@ enum Command {
     Rekey(rekey::Args),
     Secrets(secrets::Args),
     Infra(infra::Args),
+    Serve(serve::Args),
     Init(init::Args),
     Test(test::Args),
     Schema(schema::Args),
@@ -173,6 +176,7 @@ fn run(cli: Cli) -> Exit {
         Some(Command::Rekey(args)) => rekey::run(args, &context),
         Some(Command::Secrets(args)) => secrets::run(args, &context),
         Some(Command::Infra(args)) => infra::run(args, &context),
+        Some(Command::Serve(args)) => serve::run(args, &context),
         Some(Command::Init(args)) => init::run(args, &context),
         Some(Command::Test(args)) => test::run(args, &context),
         Some(Command::Schema(args)) => schema::run(args, &context),

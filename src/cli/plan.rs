@@ -4,6 +4,7 @@ mod applied;
 
 pub use applied::{Applied, open};
 
+use super::later::Waiting;
 use super::rolling::Rolling;
 use super::start::{self, Start};
 use super::{Context, Outcome, Selection, apply};
@@ -118,6 +119,7 @@ pub fn write(
     start: &Start,
     gathered: &Gathered,
     connections: &Connections,
+    waiting: &[Waiting],
 ) -> Result<(), Problem> {
     let mask = start.mask();
     let nodes = gathered.found(connections, &start.options, &mask);
@@ -131,7 +133,11 @@ pub fn write(
         chosen: chosen(args, start),
         modules: start.setup().code(names)?,
         nodes,
-        left_out: gathered.missed(),
+        left_out: gathered
+            .missed()
+            .into_iter()
+            .chain(waiting.iter().map(|one| (one.node.clone(), one.why())))
+            .collect(),
     };
     put(path, &saved.to_plain(&mask))
 }
@@ -147,7 +153,13 @@ fn chosen(args: &apply::Args, start: &Start) -> Chosen {
 }
 
 /// Says what became of the plan's file, behind all that the dry run says.
-pub fn tell(out: Option<&Path>, written: Result<(), Problem>, exit: Exit, start: &Start, text: bool) -> Outcome {
+pub fn tell(
+    out: Option<&Path>,
+    written: Result<(), Problem>,
+    exit: Exit,
+    start: &Start,
+    text: bool,
+) -> Result<Exit, Problem> {
     if let Err(problem) = written {
         let failed = ui::fail(&[problem], &start.mask());
         return Ok(if matches!(exit, Exit::Done | Exit::Differences) { failed } else { exit });

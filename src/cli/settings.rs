@@ -7,13 +7,14 @@ use std::path::{Path, PathBuf};
 use zeroize::Zeroizing;
 
 /// All settings.
-pub const NAMES: [&str; 8] = [
+pub const NAMES: [&str; 9] = [
     "SUIL_AGE_KEY",
     "SUIL_AGE_KEY_FILE",
     "SUIL_AGE_RECIPIENT",
     "SUIL_KEY_PASSPHRASE",
     "SUIL_SUDO_PASSWORD",
     "SUIL_STORE",
+    "SUIL_TOKEN",
     "SUIL_LOG_COLOR",
     "NO_COLOR",
 ];
@@ -32,6 +33,8 @@ pub struct Settings {
     pub sudo_password: Option<Zeroizing<String>>,
     /// The address of the store of `infra`; it may hold a password.
     pub store: Option<Zeroizing<String>>,
+    /// What `suil serve` demands.
+    pub token: Option<Zeroizing<String>>,
     pub colour: Colour,
 }
 
@@ -69,6 +72,7 @@ impl Settings {
             key_passphrase: get("SUIL_KEY_PASSPHRASE"),
             sudo_password: get("SUIL_SUDO_PASSWORD"),
             store: get("SUIL_STORE"),
+            token: get("SUIL_TOKEN"),
             colour: colour_of(get("SUIL_LOG_COLOR").as_deref().map(String::as_str), get("NO_COLOR").is_some()),
         }
     }

@@ -1,10 +1,11 @@
 //! What `apply` and `facts` share: from the command line to sessions with nodes.
 
+use super::later::Later;
 use super::layers::Held;
 use super::load::Loaded;
 use super::settings::variable;
-use super::{Context, Outcome, Selection};
-use crate::base::{Mask, Plain, Problem, Problems, clock, problem::Kind};
+use super::{Context, Selection};
+use crate::base::{Mask, Plain, Problem, Problems, clock, problem, problem::Kind};
 use crate::catalogue::Catalogue;
 use crate::infra::terraform;
 use crate::node::hostkey::{self, HostKey};
@@ -23,6 +24,7 @@ pub struct Start {
     pub catalogue: Catalogue,
     pub options: Arc<Options>,
     pub stop: Stop,
+    pub(super) later: Later,
     setup: Arc<Setup>,
     screen: Arc<ui::watch::Screen>,
     runtime: Runtime,
@@ -39,8 +41,42 @@ impl Start {
     /// All problems of the data, of the selection and of `deployment`.
     pub fn new(context: &Context, selection: &Selection, parallel: u16, force: bool) -> Result<Start, Problems> {
         let loaded = context.load()?;
-        let catalogue = Catalogue::build(&loaded.workspace, &selection.of_nodes(&loaded)?)?;
-        selection.check_modules(catalogue.entries.iter().flat_map(|e| e.modules.iter().map(|m| &**m)))?;
+        let selected = selection.of_nodes(&loaded)?;
+        let catalogue = Catalogue::build(&loaded.workspace, &selected)?;
+        Start::over(context, selection, loaded, catalogue, Later::default(), parallel, force)
+    }
+
+    /// The same, where nodes whose data reads what the layers of other selected nodes bring come later.
+    ///
+    /// # Errors
+    /// As [`Start::new`], of those that can be read at once. Nodes wait for each other.
+    pub fn parted(context: &Context, selection: &Selection, parallel: u16, force: bool) -> Result<Start, Problems> {
+        let loaded = context.load()?;
+        let selected = selection.of_nodes(&loaded)?;
+        let (first, later) = Later::part(&loaded.workspace, &loaded.modules, selected)?;
+        let built = Catalogue::build(&loaded.workspace, &first);
+        let catalogue = built.map_err(|mut problems| {
+            // All are told at once.
+            problems.extend(later.problems(&loaded.workspace).1);
+            problem::sort(&mut problems);
+            problems
+        })?;
+        Start::over(context, selection, loaded, catalogue, later, parallel, force)
+    }
+
+    fn over(
+        context: &Context,
+        selection: &Selection,
+        loaded: Loaded,
+        catalogue: Catalogue,
+        later: Later,
+        parallel: u16,
+        force: bool,
+    ) -> Result<Start, Problems> {
+        // The modules of nodes that come later are asked for as well, and known only then.
+        if later.is_empty() {
+            selection.check_modules(catalogue.entries.iter().flat_map(|e| e.modules.iter().map(|m| &**m)))?;
+        }
         let problems = catalogue.check_deployments();
         if !problems.is_empty() {
             return Err(problems);
@@ -52,7 +88,8 @@ impl Start {
             purpose: purpose(),
             step_limit: STEP,
         };
-        Start::with(context, loaded, catalogue, options)
+        let start = Start::with(context, loaded, catalogue, options)?;
+        Ok(Start { later, ..start })
     }
 
     /// The same for what is done on nodes whatever their modules say: the catalogue has the `deployment` of the selected
@@ -93,7 +130,16 @@ impl Start {
         let runtime = runtime.map_err(|e| Problem::new(format!("cannot start the threads of a run: {e}")))?;
         runtime.spawn(listen(stop.clone()));
         runtime.spawn(hand_on(stop.clone(), halt));
-        Ok(Start { catalogue, options: Arc::new(options), stop, setup, screen, runtime, begun: clock::instant() })
+        Ok(Start {
+            catalogue,
+            options: Arc::new(options),
+            stop,
+            later: Later::default(),
+            setup,
+            screen,
+            runtime,
+            begun: clock::instant(),
+        })
     }
 
     pub fn mask(&self) -> Mask {
@@ -119,18 +165,10 @@ impl Start {
     }
 
     /// Runs `work`; then leaves behind whatever still waits, a question or a login, instead of waiting for it.
-    pub fn finish(self, work: impl FnOnce(&Start) -> Outcome) -> Outcome {
-        let outcome = work(&self);
+    pub fn finish<T>(mut self, work: impl FnOnce(&mut Start) -> T) -> T {
+        let outcome = work(&mut self);
         self.runtime.shutdown_timeout(Duration::from_millis(100));
         outcome
-    }
-
-    /// Prepares every selected node.
-    ///
-    /// # Errors
-    /// All problems that can be known before anything connects.
-    pub fn prepare(&self) -> Result<Vec<Prepared>, Problems> {
-        run::prepare(&self.setup, &self.catalogue, &self.options)
     }
 
     /// Connects to every node and plans it. Hosts that are not known are listed together and asked about once.
@@ -368,7 +406,7 @@ fn setup(context: &Context, loaded: Loaded, screen: &Arc<ui::watch::Screen>, hal
 
 /// Each Ctrl-C, and each SIGTERM, asks for a stop: the first finishes what is in flight, the second leaves it. SIGHUP
 /// stays what it was: under nohup it must do nothing.
-async fn listen(stop: Stop) {
+pub(super) async fn listen(stop: Stop) {
     use tokio::signal::unix::{SignalKind, signal};
     let asked = async |kind| {
         let Ok(mut signals) = signal(kind) else { return };

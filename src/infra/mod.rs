@@ -6,6 +6,7 @@
 //! The rules are those of cisco-open/stacks 2.0.21, measured; where suil does better the item says so.
 
 pub mod compare;
+pub mod drift;
 pub mod engine;
 pub mod envelope;
 pub mod graph;

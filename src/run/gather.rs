@@ -95,6 +95,15 @@ impl Gathered {
         self.plan.nodes.push(plan);
     }
 
+    /// Adds other nodes, in the order of the catalogue.
+    pub fn join(&mut self, more: Gathered) {
+        for ((node, ready), plan) in more.nodes.into_iter().zip(more.plan.nodes) {
+            let at = self.nodes.partition_point(|(known, _)| *known < node);
+            self.nodes.insert(at, (node, ready));
+            self.plan.nodes.insert(at.min(self.plan.nodes.len()), plan);
+        }
+    }
+
     /// Puts what a second try gathered in the place of the first.
     pub fn replace(&mut self, second: Gathered) {
         for ((node, ready), plan) in second.nodes.into_iter().zip(second.plan.nodes) {

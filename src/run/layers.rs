@@ -1,6 +1,6 @@
 //! Layers of Terraform that a node holds: read and applied on the control machine, whatever the node's transport is.
 
-use super::gather::Ready;
+use super::gather::{Gathered, Ready};
 use super::watch::{Event, Watch};
 use super::{Options, Setup};
 use crate::base::{Place, Plain, Problem, Problems};
@@ -81,6 +81,18 @@ pub(super) async fn read(
         collected.insert(name, Ok(read?));
     }
     Ok(collected)
+}
+
+/// True while a field of a node's facts is about to change, or is not known: it is of a layer that Terraform would
+/// change, or the node was not read.
+pub fn is_pending(gathered: &Gathered, node: &str, field: &str) -> bool {
+    let Some((_, Ok(ready))) = gathered.nodes.iter().find(|(name, _)| name == node) else { return true };
+    let Some((module, path)) = field.split_once('.') else { return false };
+    let Some(Ok(facts)) = ready.collected.get(module) else { return false };
+    let layers = facts.get("layers").and_then(Plain::as_map).into_iter().flatten();
+    let mut read =
+        layers.filter(|(name, _)| path.strip_prefix(name.as_str()).is_some_and(|rest| rest.starts_with('.')));
+    read.any(|(_, layer)| layer.get("clean").and_then(Plain::as_bool) != Some(true))
 }
 
 /// Applies a layer. What the node writes down of reactions that it owes stands before it and after it, as with any

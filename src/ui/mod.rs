@@ -5,6 +5,7 @@
 
 pub mod ask;
 pub mod brief;
+pub mod drift;
 pub mod graph;
 pub mod hosts;
 pub mod impact;

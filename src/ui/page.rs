@@ -19,6 +19,7 @@ const DRAWING: [&str; 6] = [
     include_str!("page/graph.js"),
 ];
 const EXPORT: &str = include_str!("page/export.js");
+const APP: &str = include_str!("page/app.js");
 const ICON: &str = "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E%3Ccircle cx='8' cy='8' \
                     r='6.5' fill='none' stroke='%231f6feb' stroke-width='2'/%3E%3Ccircle cx='8' cy='8' r='2.6' fill='%231f6feb'/%3E%3C/svg%3E";
 
@@ -45,28 +46,63 @@ pub fn export(graph: &Graph, affected: Option<&Affected>) -> String {
     let data = serde_json::to_string(&data).unwrap_or_default();
     let script = script(&[&DRAWING[..], &[EXPORT]].concat());
     let title = if graph.repo.is_empty() { "Stack graph".to_owned() } else { format!("{}: stack graph", graph.repo) };
-    document(&title, &script, Some(&data), "default-src 'none'; img-src data:; form-action 'none'; base-uri 'none'")
-        .html
+    let rest = "default-src 'none'; img-src data:; form-action 'none'; base-uri 'none'";
+    let policy = policy(rest, &script);
+    let meta = format!("<meta http-equiv=\"Content-Security-Policy\" content=\"{policy}\">\n");
+    let body = format!(
+        "<noscript>This page is drawn by its script, which needs no network.</noscript>\n<div id=\"page\"></div>\n\
+         <script type=\"application/json\" id=\"data\">{}</script>\n<script>{script}</script>",
+        inert(&data)
+    );
+    document(&title, &meta, &body)
+}
+
+/// The page of `suil serve`, which asks the server it came from and nobody else.
+pub fn app() -> Page {
+    let script = script(&[&DRAWING[..], &[APP]].concat());
+    let rest = "default-src 'none'; connect-src 'self'; img-src data:; form-action 'self'; base-uri 'none'; \
+                frame-ancestors 'none'";
+    let body = format!(
+        "<noscript>This page is drawn by its script; the same is at /v1/overview as JSON.</noscript>\n\
+         <div id=\"page\"></div>\n<script>{script}</script>"
+    );
+    Page { html: document("suil", "", &body), policy: policy(rest, &script) }
+}
+
+/// The page that asks for the token; `wrong` after one that was not it.
+pub fn login(wrong: bool) -> Page {
+    let rest = "default-src 'none'; img-src data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
+    let told = if wrong { "<p class=\"warning\" role=\"alert\">That is not the token.</p>" } else { "" };
+    let body = format!(
+        "<div id=\"page\"><form class=\"login\" method=\"post\" action=\"/login\"><span class=\"brand\">suil</span>{told}\
+         <label for=\"token\">Token</label><input id=\"token\" name=\"token\" type=\"password\" required autofocus \
+         autocomplete=\"current-password\"><button class=\"main\">Log in</button></form></div>"
+    );
+    Page { html: document("Log in to suil", "", &body), policy: policy(rest, "") }
 }
 
 fn script(parts: &[&str]) -> String {
     format!("\"use strict\";\n(() => {{\n{}}})();\n", parts.concat())
 }
 
-fn document(title: &str, script: &str, data: Option<&str>, rest: &str) -> Page {
+/// `rest`, and the script and the style of the page as the only ones.
+fn policy(rest: &str, script: &str) -> String {
     let digest = |text: &str| BASE64_STANDARD.encode(Sha256::digest(text.as_bytes()));
-    let policy = format!("{rest}; script-src 'sha256-{}'; style-src 'sha256-{}'", digest(script), digest(STYLE));
+    let script = match script {
+        "" => "'none'".to_owned(),
+        script => format!("'sha256-{}'", digest(script)),
+    };
+    format!("{rest}; script-src {script}; style-src 'sha256-{}'", digest(STYLE))
+}
+
+fn document(title: &str, meta: &str, body: &str) -> String {
     let title = escaped(title);
-    let data = data.map(|data| format!("<script type=\"application/json\" id=\"data\">{}</script>\n", inert(data)));
-    let html = format!(
+    format!(
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" \
-         content=\"width=device-width, initial-scale=1\">\n<meta http-equiv=\"Content-Security-Policy\" \
-         content=\"{policy}\">\n<meta name=\"referrer\" content=\"no-referrer\">\n<title>{title}</title>\n<link rel=\"icon\" \
-         href=\"{ICON}\">\n<style>{STYLE}</style>\n</head>\n<body>\n<noscript>This page is drawn by its script, which needs \
-         no network.</noscript>\n<div id=\"page\"></div>\n{}<script>{script}</script>\n</body>\n</html>\n",
-        data.unwrap_or_default()
-    );
-    Page { html, policy }
+         content=\"width=device-width, initial-scale=1\">\n{meta}<meta name=\"referrer\" content=\"no-referrer\">\n\
+         <title>{title}</title>\n<link rel=\"icon\" href=\"{ICON}\">\n<style>{STYLE}</style>\n</head>\n<body>\n{body}\n\
+         </body>\n</html>\n"
+    )
 }
 
 /// JSON in which no character can end a `<script>`, begin a comment in it, or end a line of JavaScript.

@@ -23,6 +23,11 @@ impl Screen {
         self.set(None);
     }
 
+    /// A stack is done with.
+    pub fn finished(&self, stack: &str, ending: Ending) {
+        self.with(|progress| progress.finished(stack, ending));
+    }
+
     fn set(&self, next: Option<Progress>) {
         let mut progress = self.progress.lock().unwrap_or_else(PoisonError::into_inner);
         drop(progress.take());
@@ -53,7 +58,7 @@ impl Follow for Screen {
             StackState::Noop | StackState::Skipped => Ending::Nothing,
             _ => Ending::Done,
         };
-        self.with(|progress| progress.finished(&stand.row.stack, ending));
+        self.finished(&stand.row.stack, ending);
     }
 }
 

@@ -2,6 +2,7 @@
 
 use crate::room::Room;
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::sync::OnceLock;
 use suil::base::Plain;
 
@@ -39,6 +40,7 @@ pub fn scenes() -> &'static [Scene] {
         stage.example();
         stage.runs();
         stage.impact();
+        stage.layers();
         stage.compared();
         stage.scenes
     })
@@ -114,6 +116,7 @@ impl Stage {
         self.same(&room, "`suil man`", &["man", "pages"], WELL);
         self.differences();
         self.envelopes();
+        self.surgery();
         self.stacks();
         let made = Room::new();
         self.play(&made, "`suil init`", &["init", "."], &[0, 1], false);
@@ -157,6 +160,59 @@ impl Stage {
         let once =
             ["infra", "genkey", "--bits", "2048", "--private-key-path", "new.pem", "--public-key-path", "new.pub"];
         self.play(&room, "`suil infra genkey`", &once, &[0, 3], false);
+    }
+
+    /// States of two layers. Each command is run twice, and what it did is undone in between.
+    fn surgery(&mut self) {
+        let room = Room::with(&[
+            ("environments/harbor/env.tfvars", ""),
+            (
+                "stacks/kiln/base/main.tf",
+                "terraform {\n  backend \"local\" {\n    path = \"{{ var.stacks_root }}/{{ var.stacks_layer }}.tfstate\"\n  }\n}\n\
+                 resource \"terraform_data\" \"pot\" {}\n",
+            ),
+            ("stacks/kiln/layers/harbor/l.tfvars", ""),
+            ("stacks/kiln/layers/harbor_blue/l.tfvars", ""),
+            (
+                "harbor.tfstate",
+                r#"{"version": 4, "serial": 1, "lineage": "l", "outputs": {}, "resources": [{"mode": "managed",
+                "type": "terraform_data", "name": "pot", "provider": "provider[\"terraform.io/builtin/terraform\"]",
+                "instances": [{"schema_version": 0, "attributes": {"id": "1", "input": null, "output": null,
+                "triggers_replace": null}, "sensitive_attributes": []}]}]}"#,
+            ),
+        ]);
+        let path = std::env::var("PATH").unwrap_or_default();
+        let room = room.set("PATH", &path).set("EDITOR", r#"sed -i 's/"id": "/&1/'"#);
+        let layer = ["--layer", "stacks/kiln/layers/harbor"];
+        let words = |words: &[&'static str]| [&["infra", "surgery"], words, &layer].concat();
+        let section = "`suil infra surgery import`, `suil infra surgery remove`, `suil infra surgery rename`, \
+             `suil infra surgery move`, `suil infra surgery edit`, `suil infra surgery undo`";
+        self.same(&room, "`suil infra surgery list`", &words(&["list"]), WELL);
+        for args in [
+            vec!["rename", "terraform_data.pot", "terraform_data.jug"],
+            vec!["move", "terraform_data.pot", "stacks/kiln/layers/harbor_blue"],
+            vec!["remove", "terraform_data.pot"],
+        ] {
+            let dry = words(&[&args[..], &["--dry-run"]].concat());
+            self.same(&room, section, &dry, WELL);
+        }
+        self.play(&room, section, &words(&["edit", "--yes"]), WELL, false);
+        self.play(&room, section, &words(&["undo"]), WELL, false);
+        room.run(&words(&["remove", "terraform_data.pot"]));
+        let ids = ["terraform_data.pot", "5"];
+        self.same(&room, section, &words(&[&["import"], &ids[..], &["--dry-run"]].concat()), WELL);
+        room.run(&words(&["undo"]));
+        // The code of both has it: the plan of the first would create it again.
+        room.run(&words(&["move", "terraform_data.pot", "stacks/kiln/layers/harbor_blue", "--no-plan"]));
+        room.run(&words(&["undo"]));
+        self.play(
+            &room,
+            section,
+            &words(&["move", "terraform_data.pot", "stacks/kiln/layers/harbor_blue"]),
+            ILL,
+            false,
+        );
+        self.same(&room, "`suil infra surgery undo --list`", &words(&["undo", "--list"]), WELL);
     }
 
     /// Runs over stacks and their locks.
@@ -284,6 +340,30 @@ impl Stage {
         self.same(&room, "`suil runs prune`", &["runs", "prune", "--keep", "1", "--dry-run"], WELL);
         self.play(&room, "`suil run`", &["run", "--node", "*", "--", "echo", "hello"], ILL, false);
         self.play(&room, "`suil unlock`", &["unlock", "*", "--dry-run"], ILL, true);
+    }
+
+    /// A node that waits for what a layer of another one is to bring. A script stands for Terraform.
+    fn layers(&mut self) {
+        let room = Room::new();
+        room.write(
+            "data/common.yaml",
+            "deployment: {transport: local, sudo: false}\nhierarchy: [\"roles/{role}.yaml\", \"nodes/{node}.yaml\"]\n",
+        );
+        room.write("data/roles/cloud.yaml", "modules: [infra]\ninfra: {layers: [net/prod], tool: ./tool}\n");
+        let reads = "!LOOKUP {from: facts, field: infra.net/prod.text}";
+        room.write("data/roles/demo.yaml", &format!("modules: [motd]\nmotd: {{own_lines: {reads}}}\n"));
+        room.write("data/nodes/cloud.yaml", "role: cloud\n");
+        room.write("data/nodes/here.yaml", "role: demo\n");
+        room.write("infra/environments/prod/env.tfvars", "");
+        room.write("infra/stacks/net/base/main.tf", "");
+        room.write("infra/stacks/net/layers/prod/layer.tfvars", "");
+        let would = r#"{"format_version": "1.2", "applyable": true, "resource_changes": [{"address": "a.b", "change": {"actions": ["create"]}}],
+            "output_changes": {"key": {"actions": ["create"], "before": null, "after_sensitive": true}}}"#;
+        room.write("tool", &format!("#!/bin/sh\ncase $2 in show) cat <<'END'\n{would}\nEND\nesac\n"));
+        fs::set_permissions(room.path().join("tool"), fs::Permissions::from_mode(0o755)).expect("its mode");
+        self.same(&room, "`suil plan`, `suil apply --dry-run`", &["plan", "--node", "*"], WELL);
+        self.file(&room, "`.runs/latest/plan.json`", ".runs/latest/plan.json");
+        self.file(&room, "`facts/NODE/MODULE.yaml`", "facts/cloud/infra.yaml");
     }
 
     /// A change of everything, against the revision before it.

@@ -211,6 +211,26 @@ fn a_layer_that_was_never_applied_has_no_outputs() {
     assert!(told.contains("note: the state of layer `stacks/kiln/layers/harbor` has no outputs"), "{told}");
 }
 
+/// A state whose provider cannot be had.
+const FOREIGN: &str = r#"{"version": 4, "terraform_version": "1.5.0", "serial": 1, "lineage": "one",
+  "outputs": {"word": {"value": "clay", "type": "string"}},
+  "resources": [{"mode": "managed", "type": "odd_pot", "name": "a", "provider": "provider[\"registry.invalid/odd/odd\"]",
+    "instances": [{"schema_version": 0, "attributes": {"id": "1"}}]}]}"#;
+
+#[test]
+fn outputs_are_read_without_the_providers_that_made_the_state() {
+    let room = room("# {{ output(\"word\", stack=\"kiln\") }}\n");
+    room.write("state/kiln-harbor.tfstate", FOREIGN);
+    room.suil(FERRY, &["render", "--init=never"]).well();
+    assert_eq!(room.read(&format!("{FERRY}/stacks.out/base_main.tf")), "# clay");
+    room.write("stacks/ferry/base/main.tf", "# {{ resource(\"odd_pot.a\", stack=\"kiln\").id }}\n");
+    let told = room.suil(FERRY, &["render", "--init=never"]).failed(1);
+    assert!(
+        told.contains("`terraform init` fails for the state of layer") && told.contains("registry.invalid"),
+        "{told}"
+    );
+}
+
 /// A run that was killed cannot clean up; the next one does, and leaves those alone that still run.
 #[test]
 fn what_a_killed_run_left_is_removed_by_the_next() {

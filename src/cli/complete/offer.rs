@@ -2,9 +2,12 @@
 
 use crate::base::Plain;
 use crate::catalogue::{self, Catalogue, Workspace};
+use crate::cli::infra::{options, select};
 use crate::cli::{Cli, Context, settings};
 use crate::data::Value;
 use crate::data::secret::NO_KEY;
+use crate::infra::layer::Options;
+use crate::infra::surgery::record;
 use crate::module::{Module, Revealed};
 use crate::plan::Modules;
 use crate::plan::intent::header;
@@ -92,6 +95,27 @@ impl Offer {
             Some(keys)
         };
         known().into_iter().flatten().map(CompletionCandidate::new).collect()
+    }
+
+    /// The layers of the tree around here whose folders, seen from its root, begin so.
+    pub fn layers(&self, start: &str) -> Vec<CompletionCandidate> {
+        let Some((root, options)) = self.tree() else { return Vec::new() };
+        let layers = select::found(&root, &options).unwrap_or_default();
+        let names = layers.iter().filter_map(|path| path.strip_prefix(&root).ok()?.to_str());
+        names.filter(|name| name.starts_with(start)).map(CompletionCandidate::new).collect()
+    }
+
+    /// The surgeries on record that begin so, the last first, and what each was.
+    pub fn surgeries(&self, start: &str) -> Vec<CompletionCandidate> {
+        let records = self.tree().and_then(|(root, _)| record::all(&root).ok()).unwrap_or_default();
+        let found = records.into_iter().rev().filter(|record| record.id.starts_with(start));
+        found.map(|record| CompletionCandidate::new(record.id).help(Some(record.manifest.surgery.into()))).collect()
+    }
+
+    /// The tree of layers around the current folder.
+    fn tree(&self) -> Option<(PathBuf, Options)> {
+        let options = options::read(false).ok()?;
+        Some((options.root(&std::env::current_dir().ok()?)?, options))
     }
 
     /// The recorded runs that begin so, the last first; below `infra` those over stacks.

@@ -8,6 +8,7 @@ mod check;
 mod decrypt;
 mod destroy;
 mod diff;
+mod drift;
 mod encrypt;
 mod genkey;
 pub mod graph;
@@ -24,7 +25,7 @@ mod render;
 mod resume;
 pub(super) mod root;
 mod runs;
-mod select;
+pub(super) mod select;
 mod surgery;
 pub mod terraform;
 pub(super) mod tree;
@@ -55,6 +56,7 @@ enum Command {
     Resume(resume::Args),
     Check(check::Args),
     Lint(lint::Args),
+    Drift(drift::Args),
     Encrypt(encrypt::Args),
     Decrypt(decrypt::Args),
     Genkey(genkey::Args),
@@ -82,6 +84,7 @@ pub fn run(args: Args, context: &Context) -> Outcome {
         Command::Resume(args) => resume::run(args, context),
         Command::Check(args) => check::run(args, context),
         Command::Lint(args) => lint::run(args, context),
+        Command::Drift(args) => drift::run(args, context),
         Command::Encrypt(args) => encrypt::run(args, context),
         Command::Decrypt(args) => decrypt::run(args, context),
         Command::Genkey(args) => genkey::run(args, context),

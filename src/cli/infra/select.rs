@@ -124,7 +124,10 @@ fn root(words: &[String], here: &Path, options: &Options) -> Option<PathBuf> {
 }
 
 /// Every folder that stands where layers do, sorted.
-fn found(root: &Path, options: &Options) -> Result<Vec<PathBuf>, Problems> {
+///
+/// # Errors
+/// A folder cannot be listed.
+pub fn found(root: &Path, options: &Options) -> Result<Vec<PathBuf>, Problems> {
     let mut found = Vec::new();
     for stack in folders(&root.join(&options.stacks))? {
         if stack.join(&options.base).is_dir() {

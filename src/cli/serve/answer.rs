@@ -21,6 +21,24 @@ impl IntoResponse for Answer {
     }
 }
 
+/// A value that becomes JSON by itself; `version` is put before it.
+pub struct Whole<'a, T>(pub &'a T);
+
+impl<T: serde::Serialize> IntoResponse for Whole<'_, T> {
+    fn into_response(self) -> Response {
+        #[derive(serde::Serialize)]
+        struct Versioned<'a, T> {
+            version: i64,
+            #[serde(flatten)]
+            rest: &'a T,
+        }
+        match serde_json::to_string(&Versioned { version: crate::ui::output::VERSION, rest: self.0 }) {
+            Ok(text) => ([(header::CONTENT_TYPE, "application/json")], text + "\n").into_response(),
+            Err(_) => Fault::internal("the value is no JSON").into_response(),
+        }
+    }
+}
+
 fn json(status: StatusCode, value: &Plain) -> Response {
     (status, [(header::CONTENT_TYPE, "application/json")], value.to_json_line() + "\n").into_response()
 }
@@ -94,7 +112,9 @@ impl From<Problems> for Fault {
         let refused = problems.iter().any(|problem| problem.kind == Kind::Refused);
         let message = problems.first().map_or("it failed".to_owned(), told);
         let details = problems.iter().flat_map(|problem| {
-            std::iter::once(told(problem)).chain(problem.notes.iter().map(|note| note.text.clone())).chain(problem.help.clone())
+            std::iter::once(told(problem))
+                .chain(problem.notes.iter().map(|note| note.text.clone()))
+                .chain(problem.help.clone())
         });
         let fault = match refused {
             true => Fault::of(StatusCode::CONFLICT, "refused", message),

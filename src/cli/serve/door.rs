@@ -1,13 +1,14 @@
 //! The door of the server: which request goes where, who may come in, and what every answer carries.
 
-use super::answer::{Answered, Fault};
+use super::answer::{Answer, Answered, Fault};
 use super::shelf::Shelf;
 use super::{metrics, modules, nodes, overview, runs, stacks};
+use crate::base::Plain;
 use crate::ui::page;
 use axum::Router;
 use axum::body::{Body, to_bytes};
 use axum::extract::{Request, State};
-use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{Html, IntoResponse, Redirect, Response};
 use axum::routing::get;
@@ -80,7 +81,10 @@ async fn dressed(State(shelf): State<Arc<Shelf>>, request: Request, next: Next) 
     let host = request.headers().get(header::HOST).and_then(|host| host.to_str().ok());
     let mut response = match host.is_some_and(|host| is_own(host, &shelf.names)) {
         true => next.run(request).await,
-        false => Fault::forbidden("this server does not answer to that name; `suil serve --host NAME` says which it has").into_response(),
+        false => {
+            Fault::forbidden("this server does not answer to that name; `suil serve --host NAME` says which it has")
+                .into_response()
+        }
     };
     shelf.count(response.status());
     let headers = response.headers_mut();
@@ -151,7 +155,9 @@ async fn app() -> Response {
 
 async fn login(State(shelf): State<Arc<Shelf>>, request: Request) -> Response {
     match &shelf.token {
-        Some(token) if !session(request.headers()).is_some_and(|session| token.knows(session)) => shown(&page::login(false)),
+        Some(token) if !session(request.headers()).is_some_and(|session| token.knows(session)) => {
+            shown(&page::login(false))
+        }
         _ => Redirect::to("/").into_response(),
     }
 }
@@ -211,9 +217,8 @@ fn decoded(text: &str) -> String {
 }
 
 /// What the page asks first: whether there is somebody to log out.
-async fn me(State(shelf): State<Arc<Shelf>>, method: Method) -> Answered {
-    let _ = method;
-    Ok(super::answer::Answer(crate::base::Plain::from_iter([("token", crate::base::Plain::from(shelf.token.is_some()))])))
+async fn me(State(shelf): State<Arc<Shelf>>) -> Answered {
+    Ok(Answer(Plain::from_iter([("token", Plain::from(shelf.token.is_some()))])))
 }
 
 #[cfg(test)]
@@ -224,12 +229,28 @@ mod tests {
     fn addresses_localhost_and_the_given_names_are_own_and_no_other_is() {
         let names = ["suil.example.com".to_owned()];
         for own in [
-            "127.0.0.1:8420", "127.0.0.1", "[::1]:8420", "[::1]", "localhost", "LOCALHOST:1", "localhost.", "192.0.2.7:80",
-            "suil.example.com", "Suil.Example.com:443",
+            "127.0.0.1:8420",
+            "127.0.0.1",
+            "[::1]:8420",
+            "[::1]",
+            "localhost",
+            "LOCALHOST:1",
+            "localhost.",
+            "192.0.2.7:80",
+            "suil.example.com",
+            "Suil.Example.com:443",
         ] {
             assert!(is_own(own, &names), "{own}");
         }
-        for strange in ["", "evil.example", "localhost.evil.example", "127.0.0.1.evil.example:8420", "suil.example.com.evil", "a:b", "[x]"] {
+        for strange in [
+            "",
+            "evil.example",
+            "localhost.evil.example",
+            "127.0.0.1.evil.example:8420",
+            "suil.example.com.evil",
+            "a:b",
+            "[x]",
+        ] {
             assert!(!is_own(strange, &names), "{strange}");
         }
     }

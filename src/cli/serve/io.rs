@@ -37,7 +37,9 @@ impl axum::serve::Listener for Patient {
             // The semaphore is never closed.
             let Ok(permit) = self.free.clone().acquire_owned().await else { std::future::pending().await };
             match self.listener.accept().await {
-                Ok((stream, address)) => return (Line { stream, idle: Box::pin(sleep(IDLE)), _permit: permit }, address),
+                Ok((stream, address)) => {
+                    return (Line { stream, idle: Box::pin(sleep(IDLE)), _permit: permit }, address);
+                }
                 // Out of descriptors, or gone before it was taken: the next may do.
                 Err(_) => sleep(Duration::from_millis(100)).await,
             }

@@ -29,9 +29,11 @@ impl Page {
         known(asked, &[fields, &["limit", "cursor"]].concat())?;
         let limit = match asked.get("limit") {
             None => USUAL,
-            Some(text) => text.parse().ok().filter(|limit| (1..=MOST).contains(limit)).ok_or_else(|| {
-                Fault::invalid(format!("`limit` is no whole number from 1 to {MOST}"))
-            })?,
+            Some(text) => text
+                .parse()
+                .ok()
+                .filter(|limit| (1..=MOST).contains(limit))
+                .ok_or_else(|| Fault::invalid(format!("`limit` is no whole number from 1 to {MOST}")))?,
         };
         Ok(Page { limit, after: asked.get("cursor").filter(|cursor| !cursor.is_empty()).cloned() })
     }

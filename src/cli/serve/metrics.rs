@@ -20,7 +20,12 @@ pub async fn ready(State(shelf): State<Arc<Shelf>>) -> Result<&'static str, Faul
             // Who asks needs no token, so the answer tells nothing of the workspace.
             let bad = |what: &str| Fault::unavailable(format!("{what} cannot be read"));
             shelf.tree.known().map_err(|_| bad("the tree"))?;
-            shelf.store().map_err(|_| bad("the store"))?.map(|store| store.locks()).transpose().map_err(|_| bad("the store"))?;
+            shelf
+                .store()
+                .map_err(|_| bad("the store"))?
+                .map(|store| store.locks())
+                .transpose()
+                .map_err(|_| bad("the store"))?;
             Ok("ready\n")
         })
         .await
@@ -82,19 +87,31 @@ fn figures(shelf: &Shelf) -> Result<Text, Fault> {
             text.labelled("runs_open", "state", state.word(), store.runs(&filter)?.len() as f64);
         }
         if let Some(last) = store.runs(&Filter { limit: Some(1), ..Filter::default() })?.first() {
-            text.gauge("last_run_timestamp_seconds", "When the newest run over stacks began.", last.started.timestamp() as f64);
+            text.gauge(
+                "last_run_timestamp_seconds",
+                "When the newest run over stacks began.",
+                last.started.timestamp() as f64,
+            );
         }
     }
     if let Some(hosts) = &shelf.hosts
         && let Ok(seen) = hosts.seen()
     {
         text.gauge("nodes", "Nodes of the workspace.", seen.nodes.len() as f64);
-        text.gauge("nodes_never_read", "Nodes whose facts were never read.", seen.nodes.iter().filter(|one| one.facts.is_none()).count() as f64);
+        text.gauge(
+            "nodes_never_read",
+            "Nodes whose facts were never read.",
+            seen.nodes.iter().filter(|one| one.facts.is_none()).count() as f64,
+        );
         let failed = seen.nodes.iter().filter(|one| one.last.as_ref().is_some_and(|(_, end)| end.is_failure())).count();
         text.gauge("nodes_failed", "Nodes that did not reach what their last run asked for.", failed as f64);
         let oldest = seen.nodes.iter().filter_map(|one| one.facts).min();
         if let Some(oldest) = oldest {
-            text.gauge("oldest_facts_timestamp_seconds", "When the facts of the node were read that was read longest ago.", oldest.timestamp() as f64);
+            text.gauge(
+                "oldest_facts_timestamp_seconds",
+                "When the facts of the node were read that was read longest ago.",
+                oldest.timestamp() as f64,
+            );
         }
     }
     text.family("http_responses_total", "counter", "Answers of this server, by status.");

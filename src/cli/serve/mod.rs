@@ -111,7 +111,8 @@ async fn serve(address: SocketAddr, shelf: Arc<Shelf>, context: &Context) -> Out
     tokio::spawn(super::start::listen(stop.clone()));
     let router = door::router(shelf);
     let (wished, demanded) = (stop.clone(), stop.clone());
-    let server = axum::serve(io::Patient::new(listener), router).with_graceful_shutdown(async move { wished.wished().await });
+    let server =
+        axum::serve(io::Patient::new(listener), router).with_graceful_shutdown(async move { wished.wished().await });
     tokio::select! {
         ended = async { server.await } => ended.map_err(failed).map_err(Problems::from)?,
         () = demanded.demanded() => return Ok(Exit::Interrupted),
@@ -124,7 +125,11 @@ async fn serve(address: SocketAddr, shelf: Arc<Shelf>, context: &Context) -> Out
 fn announce(bound: SocketAddr, shelf: &Shelf, context: &Context) -> Result<(), Problem> {
     use crate::base::Plain;
     let url = format!("http://{bound}/");
-    let value = Plain::from_iter([("version", Plain::Int(1)), ("url", Plain::from(&url)), ("token", Plain::from(shelf.token.is_some()))]);
+    let value = Plain::from_iter([
+        ("version", Plain::Int(1)),
+        ("url", Plain::from(&url)),
+        ("token", Plain::from(shelf.token.is_some())),
+    ]);
     let text = match context.output {
         ui::Output::Text => format!("suil serves {} at {url}, Ctrl-C ends it\n", shelf.name()),
         ui::Output::Json => value.to_json_line() + "\n",

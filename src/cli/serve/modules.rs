@@ -41,7 +41,8 @@ pub async fn all(State(shelf): State<Arc<Shelf>>, asked: Asked) -> Answered {
             let kind = asked.get("kind").filter(|text| !text.is_empty());
             let fits = |module: &&Module| {
                 let text = format!("{}\n{}", module.key, module.source).to_lowercase();
-                words.split_whitespace().all(|word| text.contains(word)) && kind.is_none_or(|kind| told(&module.kind).as_str() == Some(kind))
+                words.split_whitespace().all(|word| text.contains(word))
+                    && kind.is_none_or(|kind| told(&module.kind).as_str() == Some(kind))
             };
             let mut found: Vec<&Module> = known.graph.modules.iter().filter(fits).collect();
             found.sort_by(|a, b| a.key.cmp(&b.key));

@@ -65,7 +65,9 @@ pub async fn all(State(shelf): State<Arc<Shelf>>, asked: Asked) -> Answered {
             let words = asked.get("q").map(|q| q.to_lowercase()).unwrap_or_default();
             let seen = seen(shelf)?;
             let fits = |one: &&NodeLine| {
-                words.split_whitespace().all(|word| one.row.name.contains(word) || one.row.role.to_lowercase().contains(word))
+                words
+                    .split_whitespace()
+                    .all(|word| one.row.name.contains(word) || one.row.role.to_lowercase().contains(word))
             };
             let mut found: Vec<&NodeLine> = seen.nodes.iter().filter(fits).collect();
             found.sort_by(|a, b| a.row.name.cmp(&b.row.name));
@@ -103,9 +105,12 @@ pub async fn runs(State(shelf): State<Arc<Shelf>>, asked: Asked) -> Answered {
             let seen = seen(shelf)?;
             let start = match &page.after {
                 None => 0,
-                Some(after) => seen.runs.iter().position(|past| past.run.id == *after).map(|at| at + 1).ok_or_else(|| {
-                    Fault::invalid("`cursor` names no run that is known")
-                })?,
+                Some(after) => seen
+                    .runs
+                    .iter()
+                    .position(|past| past.run.id == *after)
+                    .map(|at| at + 1)
+                    .ok_or_else(|| Fault::invalid("`cursor` names no run that is known"))?,
             };
             let some: Vec<&Arc<Past>> = seen.runs.iter().skip(start).take(page.limit).collect();
             let next = (seen.runs.len() > start + some.len()).then(|| some.last().map(|past| past.run.id.clone()));

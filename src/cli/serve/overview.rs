@@ -13,13 +13,17 @@ use std::sync::Arc;
 const FEW: usize = 10;
 
 pub async fn overview(State(shelf): State<Arc<Shelf>>) -> Answered {
-    shelf.read(|shelf| Ok(Answer(Plain::from_iter([
-        ("name", Plain::from(shelf.name())),
-        ("suil", Plain::from(env!("CARGO_PKG_VERSION"))),
-        ("token", Plain::from(shelf.token.is_some())),
-        ("infra", infra(shelf)?),
-        ("hosts", hosts(shelf)),
-    ])))).await
+    shelf
+        .read(|shelf| {
+            Ok(Answer(Plain::from_iter([
+                ("name", Plain::from(shelf.name())),
+                ("suil", Plain::from(env!("CARGO_PKG_VERSION"))),
+                ("token", Plain::from(shelf.token.is_some())),
+                ("infra", infra(shelf)?),
+                ("hosts", hosts(shelf)),
+            ])))
+        })
+        .await
 }
 
 fn problems(problems: &Problems) -> Plain {
@@ -66,17 +70,23 @@ fn infra(shelf: &Shelf) -> Result<Plain, Fault> {
     }
     let drifted: Vec<&Drift> = drift.iter().filter(|one| one.state == DriftState::Drifted).collect();
     out.set("store", store.map(|store| Plain::from(place(&store.place(), shelf))));
-    out.set("locks", Plain::from_iter([
-        ("count", Plain::from(locks.len())),
-        ("left_over", Plain::from(locks.iter().filter(|lock| lock.life() == Life::Gone).count())),
-        ("first", locks.iter().take(FEW).map(Lock::to_plain).collect()),
-    ]));
-    out.set("drift", Plain::from_iter([
-        ("looked_at", Plain::from(drift.len())),
-        ("count", Plain::from(drifted.len())),
-        ("failed", Plain::from(drift.iter().filter(|one| one.state == DriftState::Failed).count())),
-        ("first", drifted.iter().take(FEW).map(|one| one.to_plain()).collect()),
-    ]));
+    out.set(
+        "locks",
+        Plain::from_iter([
+            ("count", Plain::from(locks.len())),
+            ("left_over", Plain::from(locks.iter().filter(|lock| lock.life() == Life::Gone).count())),
+            ("first", locks.iter().take(FEW).map(Lock::to_plain).collect()),
+        ]),
+    );
+    out.set(
+        "drift",
+        Plain::from_iter([
+            ("looked_at", Plain::from(drift.len())),
+            ("count", Plain::from(drifted.len())),
+            ("failed", Plain::from(drift.iter().filter(|one| one.state == DriftState::Failed).count())),
+            ("first", drifted.iter().take(FEW).map(|one| one.to_plain()).collect()),
+        ]),
+    );
     out.set("runs", runs);
     Ok(out)
 }
@@ -100,7 +110,8 @@ fn hosts(shelf: &Shelf) -> Plain {
             ("problems", problems(&wrong)),
         ]),
         Ok(seen) => {
-            let failed: Vec<_> = seen.nodes.iter().filter(|one| one.last.as_ref().is_some_and(|(_, end)| end.is_failure())).collect();
+            let failed: Vec<_> =
+                seen.nodes.iter().filter(|one| one.last.as_ref().is_some_and(|(_, end)| end.is_failure())).collect();
             Plain::from_iter([
                 ("nodes", Plain::from(seen.nodes.len())),
                 ("never_read", Plain::from(seen.nodes.iter().filter(|one| one.facts.is_none()).count())),

@@ -55,7 +55,11 @@ pub async fn all(State(shelf): State<Arc<Shelf>>, asked: Asked) -> Answered {
     shelf.read(move |shelf| page(shelf, &asked, None, None)).await
 }
 
-pub async fn of_repo(State(shelf): State<Arc<Shelf>>, Path((owner, name)): Path<(String, String)>, asked: Asked) -> Answered {
+pub async fn of_repo(
+    State(shelf): State<Arc<Shelf>>,
+    Path((owner, name)): Path<(String, String)>,
+    asked: Asked,
+) -> Answered {
     shelf
         .read(move |shelf| {
             let repo = stacks::repo_of(shelf, &owner, &name)?;
@@ -96,13 +100,15 @@ fn whole(shelf: &Shelf, id: &str) -> Result<Plain, Fault> {
     for check in store.checks(id)? {
         checks.entry(check.stack.clone()).or_default().push(check);
     }
-    let none = Vec::new();
     let counts = store.counts(&[id.to_owned()])?;
     let stacks = store.stacks(id)?.into_iter().map(|stack| {
         let mut row = stack.to_plain();
         let of = phases.remove(&stack.stack).unwrap_or_default();
         row.set("phases", of.iter().map(Outcome::to_plain).collect::<Plain>());
-        row.set("checks", checks.remove(&stack.stack).unwrap_or_default().iter().map(Check::to_plain).collect::<Plain>());
+        row.set(
+            "checks",
+            checks.remove(&stack.stack).unwrap_or_default().iter().map(Check::to_plain).collect::<Plain>(),
+        );
         row
     });
     let stacks: Plain = stacks.collect();
@@ -110,7 +116,6 @@ fn whole(shelf: &Shelf, id: &str) -> Result<Plain, Fault> {
     let counts = whole.get("stacks").cloned().unwrap_or_default();
     whole.set("counts", counts);
     whole.set("stacks", stacks);
-    let _ = none as Vec<()>;
     Ok(whole)
 }
 
@@ -126,7 +131,9 @@ pub async fn plan(State(shelf): State<Arc<Shelf>>, Path((id, key)): Path<(String
             }
             let phase = phase.unwrap_or(Phase::Plan);
             let text = store.plan_text(&id, &key, phase)?;
-            let text = text.ok_or_else(|| Fault::not_found("there is no text of this plan: it was never made, or it is older than thirty days"))?;
+            let text = text.ok_or_else(|| {
+                Fault::not_found("there is no text of this plan: it was never made, or it is older than thirty days")
+            })?;
             Ok(Answer(Plain::from_iter([
                 ("run", Plain::from(id)),
                 ("stack", Plain::from(key)),
@@ -161,7 +168,8 @@ pub async fn audit(State(shelf): State<Arc<Shelf>>, asked: Asked) -> Answered {
                     let some: Vec<&Entry> = entries.iter().skip(start).take(page.limit).collect();
                     let more = entries.len() > start + some.len();
                     let next = some.last().filter(|_| more).map(|entry| entry.id.clone());
-                    return Listed { items: some.iter().map(|entry| entry.to_plain()).collect(), next, total: None }.answer("audit");
+                    return Listed { items: some.iter().map(|entry| entry.to_plain()).collect(), next, total: None }
+                        .answer("audit");
                 }
                 if whole || limit > DEEPEST {
                     return Err(Fault::invalid("`cursor` names no line of the audit"));

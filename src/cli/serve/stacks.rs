@@ -25,7 +25,9 @@ pub fn repo_of(shelf: &Shelf, owner: &str, name: &str) -> Result<String, Fault> 
     let repo = shelf.known()?.graph.repo.clone();
     match (owner, name) == THIS || repo.eq_ignore_ascii_case(&format!("{owner}/{name}")) {
         true => Ok(repo),
-        false => Err(Fault::not_found(format!("the repository `{owner}/{name}` is not served here; `-/-` names the one that is"))),
+        false => Err(Fault::not_found(format!(
+            "the repository `{owner}/{name}` is not served here; `-/-` names the one that is"
+        ))),
     }
 }
 
@@ -83,7 +85,11 @@ struct Drawn<'a> {
     run: Plain,
 }
 
-pub async fn graph(State(shelf): State<Arc<Shelf>>, Path((owner, name)): Path<(String, String)>, asked: Asked) -> Result<Response, Fault> {
+pub async fn graph(
+    State(shelf): State<Arc<Shelf>>,
+    Path((owner, name)): Path<(String, String)>,
+    asked: Asked,
+) -> Result<Response, Fault> {
     shelf
         .read(move |shelf| {
             known(&asked, &["ref", "run"])?;
@@ -158,7 +164,11 @@ impl Beside {
 }
 
 /// The stacks of the tree; those that are gone from it and were seen once stand among them, where they are asked for.
-pub async fn of_repo(State(shelf): State<Arc<Shelf>>, Path((owner, name)): Path<(String, String)>, asked: Asked) -> Answered {
+pub async fn of_repo(
+    State(shelf): State<Arc<Shelf>>,
+    Path((owner, name)): Path<(String, String)>,
+    asked: Asked,
+) -> Answered {
     shelf
         .read(move |shelf| {
             let page = Page::of(&asked, &["q", "environment", "removed"])?;
@@ -167,17 +177,23 @@ pub async fn of_repo(State(shelf): State<Arc<Shelf>>, Path((owner, name)): Path<
             let words = asked.get("q").map(|q| q.to_lowercase()).unwrap_or_default();
             let environment = asked.get("environment").filter(|text| !text.is_empty());
             let fits = |key: &str, own: &str| {
-                words.split_whitespace().all(|word| key.to_lowercase().contains(word)) && environment.is_none_or(|wanted| wanted == own)
+                words.split_whitespace().all(|word| key.to_lowercase().contains(word))
+                    && environment.is_none_or(|wanted| wanted == own)
             };
             let mut rows: Vec<(String, Option<&Stack>)> = match asked.contains_key("removed") {
-                false => known.own().filter(|stack| fits(&stack.key, &stack.environment)).map(|stack| (stack.key.clone(), Some(stack))).collect(),
+                false => known
+                    .own()
+                    .filter(|stack| fits(&stack.key, &stack.environment))
+                    .map(|stack| (stack.key.clone(), Some(stack)))
+                    .collect(),
                 true => {
                     let gone = beside.seen.values().filter(|seen| seen.removed.is_some() && fits(&seen.key, ""));
                     gone.map(|seen| (seen.key.clone(), None)).collect()
                 }
             };
             rows.sort_by(|a, b| a.0.cmp(&b.0));
-            page.cut(rows, |row| row.0.clone(), |(key, stack)| beside.row(key, *stack, known.waves.get(key).copied())).answer("stacks")
+            page.cut(rows, |row| row.0.clone(), |(key, stack)| beside.row(key, *stack, known.waves.get(key).copied()))
+                .answer("stacks")
         })
         .await
 }
@@ -213,22 +229,28 @@ fn whole(shelf: &Shelf, id: &str) -> Result<Plain, Fault> {
     out.set("depends_on", edges(&needs));
     out.set("depended_on_by", edges(&users));
     let about = known.graph.warnings.iter().filter(|one| {
-        one.subject == key || known.stack(&key).is_some_and(|stack| stack.path == one.subject) || one.subject.split(" -> ").any(|end| end == key)
+        one.subject == key
+            || known.stack(&key).is_some_and(|stack| stack.path == one.subject)
+            || one.subject.split(" -> ").any(|end| end == key)
     });
     out.set("warnings", about.map(told).collect::<Plain>());
     let (mut last, mut history, mut runs) = (Plain::map(), Plain::List(Vec::new()), Vec::new());
     let store = shelf.store()?;
     for phase in Phase::ALL {
         let outcome = store.as_ref().map(|store| store.last(&repo, &key, *phase)).transpose()?.flatten();
-        last.set(phase.word(), outcome.map(|outcome: Outcome| {
-            let mut told = outcome.to_plain();
-            told.set("run", &outcome.run);
-            told
-        }));
+        last.set(
+            phase.word(),
+            outcome.map(|outcome: Outcome| {
+                let mut told = outcome.to_plain();
+                told.set("run", &outcome.run);
+                told
+            }),
+        );
     }
     if let Some(store) = &store {
         history = store.drift_history(&repo, &key, 20)?.iter().map(Drift::to_plain).collect();
-        let filter = Filter { repo: Some(repo.clone()), stack: Some(key.clone()), limit: Some(20), ..Filter::default() };
+        let filter =
+            Filter { repo: Some(repo.clone()), stack: Some(key.clone()), limit: Some(20), ..Filter::default() };
         runs = heads(&**store, &store.runs(&filter)?)?;
     }
     out.set("last", last);
@@ -257,7 +279,8 @@ pub async fn drift(State(shelf): State<Arc<Shelf>>, asked: Asked) -> Answered {
             let state = asked.get("state").filter(|text| !text.is_empty());
             let known = shelf.known()?;
             let drift = shelf.store()?.map(|store| store.drift(&known.graph.repo)).transpose()?.unwrap_or_default();
-            let mut found: Vec<Drift> = drift.into_iter().filter(|one| state.is_none_or(|state| one.state.word() == state)).collect();
+            let mut found: Vec<Drift> =
+                drift.into_iter().filter(|one| state.is_none_or(|state| one.state.word() == state)).collect();
             found.sort_by(|a, b| a.stack.cmp(&b.stack));
             page.cut(found, |one| one.stack.clone(), Drift::to_plain).answer("drift")
         })

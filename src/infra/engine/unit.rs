@@ -147,7 +147,8 @@ impl Unit {
         let mut words: Vec<OsString> = words.map(OsString::from).into();
         match purpose {
             Purpose::Destroy => words.push("-destroy".into()),
-            Purpose::Drift => words.push("-refresh-only".into()),
+            // It only looks: whoever applies meanwhile is not to wait for it.
+            Purpose::Drift => words.extend(["-refresh-only", "-lock=false"].map(OsString::from)),
             Purpose::Plan | Purpose::Apply => {}
         }
         words.push(joined("-out=", file));

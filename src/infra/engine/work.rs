@@ -333,7 +333,7 @@ impl Told<'_> {
 }
 
 /// The counts and the addresses as the store keeps them.
-fn split(summary: &Summary) -> (store::Summary, Addresses) {
+pub fn split(summary: &Summary) -> (store::Summary, Addresses) {
     let count = |list: &[String]| u32::try_from(list.len()).unwrap_or(u32::MAX);
     let counts = store::Summary {
         adds: count(&summary.adds),

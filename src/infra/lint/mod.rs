@@ -121,11 +121,14 @@ fn of_layer(run: &Arc<Run>, path: &Path) -> Linted {
     }
     match layer::build(run, &layer) {
         Ok(built) => templates::results(run, &layer, &built, findings),
-        Err(more) if more.iter().any(|problem| problem.what.contains(NOT_READ)) => {
-            let what = format!("what templates of `{}` render to is not looked at", layer.label());
-            warnings.push(Problem::warning(what).note("they ask for outputs or resources of other layers"));
+        Err(more) => {
+            let (denied, more): (Problems, Problems) = more.into_iter().partition(|one| one.what.contains(NOT_READ));
+            problems.extend(more.into_iter().filter(|problem| problem.kind != Kind::Warning));
+            if !denied.is_empty() {
+                let what = format!("what templates of `{}` render to is not looked at", layer.label());
+                warnings.push(Problem::warning(what).note("they ask for outputs or resources of other layers"));
+            }
         }
-        Err(more) => problems.extend(more.into_iter().filter(|problem| problem.kind != Kind::Warning)),
     }
     found
 }

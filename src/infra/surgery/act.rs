@@ -43,6 +43,8 @@ pub struct Done {
     pub id: Option<String>,
     /// The serials that the states have now, in the order of the changes.
     pub serials: Vec<u64>,
+    /// Suil was told to end meanwhile.
+    pub interrupted: bool,
 }
 
 impl Work<'_> {
@@ -64,7 +66,7 @@ impl Work<'_> {
     /// Terraform refuses; what became of the state is told.
     pub fn by_terraform(&self, site: &Site, before: &Pulled, arguments: &[&str]) -> Result<Done, Problem> {
         let part = Part::new(&site.layer, before.state.as_ref(), None);
-        let _shield = Shield::raise()?;
+        let shield = Shield::raise()?;
         let mut record = Record::begin(self.root, self.manifest(vec![part]), &[before.backup()])?;
         record.step(0, Step::Pushing)?;
         let ran = site.tool.change(&site.layer.output, arguments, b"", &site.label());
@@ -79,13 +81,13 @@ impl Work<'_> {
         };
         if after.digest() == before.digest() {
             record.discard();
-            return Ok(Done { id: None, serials: vec![after.serial()] });
+            return Ok(Done { id: None, serials: vec![after.serial()], interrupted: shield.struck() });
         }
         if let Some(part) = record.manifest.layers.first_mut() {
             part.step = Step::Pushed;
             part.after = after.state.as_ref().map(record::Known::of);
         }
-        self.close(record, vec![after.serial()])
+        self.close(record, vec![after.serial()], &shield)
     }
 
     /// Pushes states in this order. Where one cannot be pushed, those before it get their old state back.
@@ -109,13 +111,13 @@ impl Work<'_> {
                 Err(problem) => return Err(take_back(record, changes, problem)),
             }
         }
-        self.close(record, serials)
+        self.close(record, serials, &shield)
     }
 
-    fn close(&self, mut record: Record, serials: Vec<u64>) -> Result<Done, Problem> {
+    fn close(&self, mut record: Record, serials: Vec<u64>, shield: &Shield) -> Result<Done, Problem> {
         record.end(Outcome::Done).map_err(|problem| problem.note("the states were changed all the same"))?;
         record::prune(self.root);
-        Ok(Done { id: Some(record.id), serials })
+        Ok(Done { id: Some(record.id), serials, interrupted: shield.struck() })
     }
 }
 

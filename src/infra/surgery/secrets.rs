@@ -171,6 +171,14 @@ fn hide(value: &mut Json, mask: &Mask) {
             _ => {}
         }
     }
+    // A value of a type that is known only then comes with it.
+    if let Some(map) = value.as_map_mut()
+        && map.len() == 2
+        && map.contains_key("type")
+        && let Some(inner) = map.get_mut("value")
+    {
+        return hide(inner, mask);
+    }
     if matches!(value, Json::Null) || value.as_str().is_some_and(|text| text.starts_with(COVER)) {
         return;
     }
@@ -211,6 +219,14 @@ mod tests {
         let covered = Sensitive::all().cover(&read(KILN), &Mask::new()).pretty();
         assert!(!covered.contains("123456789012345678901234567890") && !covered.contains("\"p1\""), "{covered}");
         assert!(covered.contains("clay.wheel"), "{covered}");
+    }
+
+    #[test]
+    fn the_type_of_a_value_is_no_secret() {
+        let (mut json, mask) = (Json::parse(r#"{"value": "hush", "type": "string"}"#).expect("JSON"), Mask::new());
+        hide(&mut json, &mask);
+        assert!(json.line().ends_with(r#","type":"string"}"#) && !json.line().contains("hush"), "{}", json.line());
+        assert_eq!(mask.apply("a string"), "a string");
     }
 
     #[test]

@@ -16,6 +16,17 @@ pub struct Story {
     pub nodes: Vec<NodeStory>,
 }
 
+impl Story {
+    /// This story and the one of the round after it, which tells last how a node ended.
+    #[must_use]
+    pub fn and(mut self, next: Story) -> Story {
+        self.nodes.retain(|node| !next.nodes.iter().any(|later| later.node == node.node));
+        self.nodes.extend(next.nodes);
+        self.nodes.sort_by(|a, b| a.node.cmp(&b.node));
+        Story { nodes: self.nodes, ..next }
+    }
+}
+
 /// What a run was for one node.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct NodeStory {

@@ -105,6 +105,21 @@ fn operations(plan: &Plan) -> impl Iterator<Item = &Operation> {
     plan.nodes.iter().flat_map(|node| &node.operations)
 }
 
+/// Renders who is not planned yet, and why: `waiting: web-1, web-2 (2 nodes)`, those with the same reason together.
+pub fn waiting<'a>(nodes: impl Iterator<Item = (&'a str, String)>, paint: Paint) -> String {
+    let mut groups: Vec<(String, Vec<&str>)> = Vec::new();
+    for (node, why) in nodes {
+        match groups.iter_mut().find(|(known, _)| *known == why) {
+            Some((_, names)) => names.push(node),
+            None => groups.push((why, vec![node])),
+        }
+    }
+    let one = |(why, names): (String, Vec<&str>)| {
+        format!("{}      {}\n", wrapped("waiting: ", &names, paint), paint.quiet(&text::clean(&why)))
+    };
+    groups.into_iter().map(one).collect()
+}
+
 /// Renders `<lead>a, b, c (3 nodes)`, broken between names.
 pub fn wrapped(lead: &str, nodes: &[&str], paint: Paint) -> String {
     let mut words: Vec<String> = nodes.iter().take(NAMES).map(|name| format!("{},", text::clean(name))).collect();

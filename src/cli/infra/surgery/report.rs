@@ -50,18 +50,10 @@ impl Report {
                 (None, None) => continue,
             };
         }
-        let names: Vec<&str> = self.layers.iter().map(|told| told.layer.as_str()).collect();
-        let what = count(self.resources.len(), "resource");
-        let (would, place) = (if self.dry_run { "would be " } else { "" }, names.join(" → "));
-        out += &format!("{what} {would}{} in {place}\n", self.did);
-        for command in &self.commands {
-            out += &format!("would run: {command}\n");
-        }
-        for told in &self.layers {
-            if let Some(plan) = &told.plan {
-                out += &format!("plan of {}: {}\n", told.layer, words(plan));
-            }
-        }
+        let would = if self.dry_run { "would be " } else { "" };
+        out += &format!("{} {would}{}\n", count(self.resources.len(), "resource"), self.did);
+        out.extend(self.layers.iter().map(Told::line));
+        out.extend(self.commands.iter().map(|command| format!("would run: {command}\n")));
         if let Some(id) = &self.undo {
             out += &format!("undo: suil infra surgery undo {id}\n");
         }
@@ -88,6 +80,12 @@ impl Told {
         Told { layer: site.label(), serial, plan: None }
     }
 
+    fn line(&self) -> String {
+        let serial = self.serial.map_or("no state".to_owned(), |serial| format!("serial {serial}"));
+        let plan = self.plan.as_ref().map(|plan| format!(", plan: {}", words(plan))).unwrap_or_default();
+        format!("{}: {serial}{plan}\n", self.layer)
+    }
+
     fn value(&self) -> Plain {
         let plan = self.plan.as_ref().map(|plan| {
             Plain::from_iter([
@@ -106,10 +104,10 @@ impl Told {
 
 /// A plan in a few words.
 fn words(plan: &Forecast) -> String {
-    match plan.is_clean() {
-        true => "nothing to do".to_owned(),
-        false => format!("{} to add, {} to change, {} to destroy", plan.add, plan.change, plan.destroy),
-    }
+    let counts = [(plan.add, "to add"), (plan.change, "to change"), (plan.destroy, "to destroy")];
+    let words: Vec<String> =
+        counts.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}")).collect();
+    if words.is_empty() { "nothing to do".to_owned() } else { words.join(", ") }
 }
 
 /// A command line of Terraform in the folder of a layer, as it would be typed at the root.

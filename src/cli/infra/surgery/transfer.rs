@@ -2,11 +2,13 @@
 
 use super::report::{Report, Told, command, doubts};
 use super::{Bench, Change, addresses, one, rename};
+use crate::base::problem::Kind;
 use crate::base::{Problem, Problems, Result};
 use crate::cli::infra::options;
 use crate::cli::{Context, Outcome};
 use crate::infra::layer::Layer;
 use crate::infra::surgery::{self, Address, Moved, Pulled, Site, State, transfer};
+use std::collections::HashSet;
 
 /// Move resources, instances or modules from the state of a layer to that of another one
 ///
@@ -91,7 +93,11 @@ pub fn run(args: Args, context: &Context) -> Outcome {
         told.serial = Some(serial);
     }
     report.undo = done.id;
-    let problems = if no_plan { Problems::new() } else { plans(&sites, &pairs, &mut report) };
+    let problems = match (no_plan, done.interrupted) {
+        (true, _) => Problems::new(),
+        (_, true) => Problem::new("interrupted, no plan was made").kind(Kind::Interrupted).into(),
+        _ => plans(&sites, &pairs, &mut report),
+    };
     report.show(context)?;
     Ok(doubts(&problems, &bench.mask))
 }
@@ -155,14 +161,21 @@ fn plans(sites: &[Site; 2], pairs: &[(Address, Address)], report: &mut Report) -
         let forecast = match site.forecast() {
             Ok(forecast) => forecast,
             Err(problem) => {
+                let stop = problem.kind == Kind::Interrupted;
                 problems.push(problem.note("the states were changed all the same; what a plan says is not known"));
+                if stop {
+                    break;
+                }
                 continue;
             }
         };
-        for (address, action) in &forecast.changes {
-            let mine = pairs.iter().any(|(from, to)| if at == 0 { from } else { to }.to_string() == *address);
-            if mine && matches!(action.as_str(), "create" | "delete" | "replace") {
-                problems.push(odd(site, at, address, action));
+        let mine: HashSet<String> =
+            pairs.iter().map(|(from, to)| if at == 0 { from } else { to }.to_string()).collect();
+        for (action, word) in [("create", "create"), ("delete", "destroy"), ("replace", "replace")] {
+            let all = forecast.changes.iter().filter(|(address, does)| does == action && mine.contains(address));
+            let names: Vec<&str> = all.map(|(address, _)| address.as_str()).collect();
+            if !names.is_empty() {
+                problems.push(odd(site, at, word, &names));
             }
         }
         told.plan = Some(forecast);
@@ -174,11 +187,18 @@ fn plans(sites: &[Site; 2], pairs: &[(Address, Address)], report: &mut Report) -
     problems
 }
 
-fn odd(site: &Site, at: usize, address: &str, action: &str) -> Problem {
-    let what = format!("the plan of `{}` would {action} `{address}`, which was moved", site.label());
-    Problem::new(what).note(match (at, action) {
-        (0, _) => "the code of this layer still has it: remove it there before the next apply",
-        (_, "delete") => "the code of this layer does not have it: put it there before the next apply",
-        _ => "the code of this layer has it with other settings",
+/// How many addresses a note lists.
+const NAMES: usize = 10;
+
+fn odd(site: &Site, at: usize, word: &str, names: &[&str]) -> Problem {
+    let problem = Problem::new(format!("the plan of `{}` would {word} what was moved", site.label()));
+    let mut problem = names.iter().take(NAMES).fold(problem, |problem, name| problem.note(format!("`{name}`")));
+    if names.len() > NAMES {
+        problem = problem.note(format!("and {} more", names.len() - NAMES));
+    }
+    problem.note(match (at, word) {
+        (0, _) => "its code still has this: remove it there before the next apply",
+        (_, "destroy") => "its code does not have this: put it there before the next apply",
+        _ => "its code has this with other settings",
     })
 }

@@ -11,12 +11,12 @@ use crate::ui::{self, Exit, Paint, Table};
 
 /// Put back the states that a surgery changed
 ///
-/// Without an ID that is the last one, or the one that was cut off. A state that has changed since is left alone.
+/// Without a name that is the last one, or the one that was cut off. A state that has changed since is left alone.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples: suil infra surgery undo, suil infra surgery undo --list")]
 pub struct Args {
     /// Which one, or how its name begins
-    #[arg(value_name = "ID", conflicts_with = "list")]
+    #[arg(value_name = "SURGERY", conflicts_with = "list")]
     id: Option<String>,
     /// List what can be undone
     #[arg(long)]

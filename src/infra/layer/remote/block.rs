@@ -7,6 +7,7 @@ use crate::infra::Value;
 use crate::infra::hcl::{self, Backend};
 use crate::infra::layer::{Layer, Piece, Pieces, Run};
 use indexmap::IndexMap;
+use std::path::{Component, Path, PathBuf};
 
 /// The name and the text of that file.
 ///
@@ -65,13 +66,30 @@ fn alone(layer: &Layer, block: &Backend) -> (&'static str, String) {
     }
 }
 
+/// A path from `folder`, which need not be there: nothing is found behind the `..` of a folder that is not.
+fn real(folder: &Path, path: &Path) -> PathBuf {
+    let whole = folder.join(path);
+    if folder.is_dir() {
+        return whole;
+    }
+    let mut plain = PathBuf::new();
+    for part in whole.components() {
+        match part {
+            Component::CurDir => {}
+            Component::ParentDir => drop(plain.pop()),
+            part => plain.push(part),
+        }
+    }
+    plain
+}
+
 /// The local backend of a layer, seen from anywhere: its paths start at the layer's output folder.
 fn local(layer: &Layer, settings: &IndexMap<String, Value>) -> String {
     let folder = std::path::absolute(&layer.output).unwrap_or_else(|_| layer.output.clone());
     let default = [("path", "terraform.tfstate"), ("workspace_dir", "terraform.tfstate.d")];
     let settings = default.into_iter().map(|(name, usual)| {
         let path = settings.get(name).and_then(Value::as_str).filter(|path| !path.is_empty()).unwrap_or(usual);
-        let path = folder.join(path).display().to_string();
+        let path = real(&folder, Path::new(path)).display().to_string();
         (name.to_owned(), Value::from(path.replace("${", "$${").replace("%{", "%%{")))
     });
     let nest = |name: &str, value: Value| Value::from_iter([(name.to_owned(), value)]);

@@ -6,7 +6,6 @@ use crate::infra::layer::Layer;
 use rustix::fs::{FlockOperation, flock};
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use tempfile::TempDir;
 
@@ -19,7 +18,6 @@ pub struct Folder {
     /// Below the root, so that as many `..` lead from there to it as from an output folder.
     inside: bool,
     count: AtomicUsize,
-    making: Mutex<()>,
     _lock: Option<fs::File>,
 }
 
@@ -29,13 +27,7 @@ impl Folder {
     /// # Errors
     /// Neither below the root nor for temporary files can one be made.
     pub fn new(root: &Path) -> Result<Folder, Failure> {
-        let of = |(folder, lock), inside| Folder {
-            folder,
-            inside,
-            count: AtomicUsize::new(0),
-            making: Mutex::new(()),
-            _lock: lock,
-        };
+        let of = |(folder, lock), inside| Folder { folder, inside, count: AtomicUsize::new(0), _lock: lock };
         if let Ok(made) = below(&root.join(STATES)) {
             return Ok(of(made, true));
         }
@@ -62,7 +54,6 @@ impl Folder {
             }
         }
         path.push(&number);
-        let _making = self.making.lock();
         file::private_folder(&path).map_err(|problem| Failure::Said(problem.what, Vec::new()))?;
         Ok(path)
     }

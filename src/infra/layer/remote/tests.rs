@@ -17,7 +17,7 @@ fn label(name: &str) -> String {
 
 /// A state that nothing was read for.
 fn state(name: &str) -> State {
-    State::empty(label(name), Tool::new("none"), PathBuf::new())
+    State::of(label(name), Tool::new("none"), ("main.tf", String::new()), PathBuf::new())
 }
 
 #[test]

@@ -1,0 +1,104 @@
+//! Which nodes have to wait for others: those whose data reads facts that a run changes.
+
+use super::card::Card;
+use super::glob::Glob;
+use super::select::{Selection, select};
+use super::workspace::Workspace;
+use crate::base::{Place, Problem, Problems, Result};
+use crate::data::{Kind, Lookup, Value, value::From, value::SelfRule};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+/// A node whose data reads a field of the facts of another one.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Need {
+    pub reader: String,
+    pub provider: String,
+    /// From the module's name on: `infra.network/prod.address`.
+    pub field: String,
+    pub place: Place,
+}
+
+/// The needs among the selected nodes, as far as they are about facts of these modules. Nothing is merged where no
+/// selected node has one of the modules.
+///
+/// # Errors
+/// A selection that matches nothing. What is wrong with a node is left to [`super::Catalogue::build`].
+pub fn needs(workspace: &Workspace, selection: &Selection, modules: &BTreeSet<String>) -> Result<Vec<Need>> {
+    let cards = select(workspace, selection, &mut Problems::new())?;
+    let cards: Vec<Arc<Card>> = cards.into_iter().filter_map(|(_, card)| card.ok()).collect();
+    let mut providers: BTreeMap<&str, Vec<&Card>> = BTreeMap::new();
+    for card in &cards {
+        let Ok(view) = card.view(workspace) else { continue };
+        for module in view.modules.iter().filter(|module| modules.contains(*module)) {
+            let module = modules.get(module).map(String::as_str).unwrap_or_default();
+            providers.entry(module).or_default().push(card);
+        }
+    }
+    let mut needs: BTreeMap<[String; 3], Place> = BTreeMap::new();
+    if providers.is_empty() {
+        return Ok(Vec::new());
+    }
+    for card in &cards {
+        let Ok(probe) = workspace.probe(&card.name) else { continue };
+        let Ok(shape) = card.shape(workspace, &probe) else { continue };
+        let Ok(Some(merged)) = workspace.stacks().get(workspace, &shape).merge(workspace, &card.name) else { continue };
+        markers(&merged, &mut |lookup, place| {
+            let module = lookup.field.split('.').next().unwrap_or_default();
+            if lookup.from != From::Facts || lookup.self_ == SelfRule::Only {
+                return;
+            }
+            let glob = Glob::new(&lookup.nodes);
+            let fits = |other: &&&Card| {
+                let role = lookup.role.as_deref().is_none_or(|role| role == &*other.role);
+                role && glob.matches(&other.name) && other.name != card.name
+            };
+            for provider in providers.get(module).into_iter().flatten().filter(fits) {
+                let key = [card.name.to_string(), provider.name.to_string(), lookup.field.clone()];
+                needs.entry(key).or_insert(place);
+            }
+        });
+    }
+    let need = |([reader, provider, field], place): ([String; 3], Place)| Need { reader, provider, field, place };
+    Ok(needs.into_iter().map(need).collect())
+}
+
+fn markers(value: &Value, found: &mut dyn FnMut(&Lookup, Place)) {
+    match &value.kind {
+        Kind::Lookup(lookup) => found(lookup, value.place),
+        Kind::List(list) => list.iter().for_each(|item| markers(item, found)),
+        Kind::Map(map) => map.values().for_each(|slot| markers(&slot.value, found)),
+        Kind::Scalar(_) | Kind::Secret(_) => {}
+    }
+}
+
+/// Nodes that wait for each other: none of them could ever be the first.
+pub fn circle(needs: &[Need]) -> Option<Problem> {
+    let mut open: Vec<&Need> = needs.iter().collect();
+    loop {
+        let before = open.len();
+        let waiting: BTreeSet<&str> = open.iter().map(|need| need.reader.as_str()).collect();
+        open.retain(|need| waiting.contains(need.provider.as_str()));
+        if open.len() == before {
+            break;
+        }
+    }
+    // Each of those left waits for another of them: who follows them comes round.
+    let mut trail: Vec<&Need> = vec![open.first()?];
+    loop {
+        let last = trail.last()?;
+        let next = open.iter().find(|need| need.reader == last.provider)?;
+        if let Some(from) = trail.iter().position(|need| need.reader == next.reader) {
+            let round = trail.iter().skip(from);
+            let names: Vec<&str> =
+                round.clone().map(|need| need.reader.as_str()).chain([next.reader.as_str()]).collect();
+            let what = format!("nodes read each other's facts in a circle: {}", names.join(" -> "));
+            let problem = Problem::new(what).at(trail.get(from)?.place);
+            let problem = round.skip(1).fold(problem, |problem, need| {
+                problem.note_at(format!("`{}` reads `{}` at", need.reader, need.field), need.place)
+            });
+            return Some(problem.help("let one of them hold the layers that all of them read"));
+        }
+        trail.push(next);
+    }
+}
