@@ -7,6 +7,7 @@ use crate::infra::graph::{self, Graph};
 use crate::infra::layer::Options;
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// Where the tree is, and what it is called.
 #[derive(clap::Args, Debug, Default)]
@@ -26,6 +27,7 @@ pub struct Tree {
     pub cached: bool,
     /// `None` outside git.
     refs: Option<Refs>,
+    options: Options,
 }
 
 /// What changed, and what the tree was compared with.
@@ -79,7 +81,7 @@ pub fn open(args: &Where, since: Option<&Since>) -> Result<(Tree, Option<Changes
         changes.changes.sort();
         changes.changes.dedup();
     }
-    Ok((Tree { root, graph, cached: opened.cached, refs }, changes))
+    Ok((Tree { root, graph, cached: opened.cached, refs, options }, changes))
 }
 
 /// The folder of the tree and the name of the repository, without a scan.
@@ -162,6 +164,18 @@ fn repo(args: &Where, root: &Path, git: &Repository) -> String {
 }
 
 impl Tree {
+    /// The stack that a word of the command line names: a folder is seen from here first, then from the root.
+    pub fn named(&self, word: &str) -> String {
+        let (path, instance) = graph::key::split(word);
+        let seen = || {
+            let here = options::here().ok()?.join(path).canonicalize().ok()?;
+            let below = here.strip_prefix(self.root.canonicalize().ok()?).ok()?.to_str()?.to_owned();
+            Some(graph::key::key(&below, instance)).filter(|_| !below.is_empty())
+        };
+        let known = |name: &str| graph::find(&self.graph, name).is_ok();
+        seen().filter(|name| known(name) || !known(word)).unwrap_or_else(|| word.to_owned())
+    }
+
     /// The stacks that the old revision had and this tree has no more.
     pub fn removed(&self, changes: &Changes) -> Vec<graph::Removed> {
         let Some(base) = &changes.base else { return Vec::new() };
@@ -169,6 +183,8 @@ impl Tree {
             return Vec::new();
         }
         let revision = Repository::find(&self.root).and_then(|git| git.revision(&format!("{base}...HEAD")));
-        revision.map(|old| graph::removed(&old, &self.graph, &changes.changes)).unwrap_or_default()
+        let Ok(old) = revision.map(Arc::new) else { return Vec::new() };
+        let run = Arc::new(graph::lenient(&self.root, &self.options).of_revision(old.clone()));
+        graph::removed(&*old, &run, &self.root, &self.graph, &changes.changes)
     }
 }

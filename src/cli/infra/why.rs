@@ -25,7 +25,7 @@ pub fn run(args: Args, context: &Context) -> Outcome {
         opened => opened?,
     };
     let changed = changes.as_ref().map(tree::Changes::paths);
-    let why = graph::why(&tree.graph, &args.stack, changed.as_deref())?;
+    let why = graph::why(&tree.graph, &tree.named(&args.stack), changed.as_deref())?;
     let text = || ui::graph::why(&why, changed.is_some(), ui::columns(), Paint::ON);
     ui::show(context.output, text, || ui::graph::plain(&why))?;
     Ok(Exit::Done)

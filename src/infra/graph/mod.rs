@@ -17,6 +17,7 @@ mod edges;
 mod files;
 mod glob;
 pub mod key;
+mod layers;
 mod memo;
 mod model;
 mod modules;
@@ -43,9 +44,11 @@ pub use removed::{may_be as may_be_removed, removed};
 pub use result::{Affected, Cell, Holder, Loose, Matrix, Reason, Removed, Touched};
 pub use why::{Step, Why, find, why};
 
-use crate::base::Result;
-use crate::infra::layer::Options;
+use crate::base::{Mask, Problem, Result};
+use crate::infra::envelope::Keys;
+use crate::infra::layer::{Options, Run};
 use std::path::Path;
+use std::sync::Arc;
 
 /// A graph, and how it came about.
 #[derive(Clone, Debug)]
@@ -83,7 +86,14 @@ pub fn open(root: &Path, repo: &str, options: &Options, listing: &Listing) -> Re
         return Ok(Opened { graph, cached: true });
     }
     let memo = cache::memo(root);
-    let graph = scan::scan(files::Files::Disk(root), listing, &memo, repo)?;
+    let real = root.canonicalize().map_err(|e| Problem::io("find", root, &e))?;
+    let layers = layers::Layers { run: &lenient(&real, options), root: &real };
+    let graph = scan::scan(files::Files::Disk(root), listing, &memo, repo, &layers)?;
     cache::keep(root, listing, digest, &graph, memo.into_seen());
     Ok(Opened { graph, cached: false })
+}
+
+/// A run over layers without any key: no secret is opened to make a graph.
+pub fn lenient(root: &Path, options: &Options) -> Arc<Run> {
+    Arc::new(Run::new(root, options.clone(), Keys::none(), Mask::new()).lenient())
 }
