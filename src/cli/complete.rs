@@ -56,6 +56,7 @@ fn with(arg: Arg, offer: &Arc<Offer>) -> Arg {
         Some("RUN" | "FIRST" | "SECOND") => Offer::runs,
         Some("REV" | "REV2") => Offer::revisions,
         Some("FILE") => return arg.add(ArgValueCompleter::new(PathCompleter::file())),
+        Some("STACK") => Offer::stacks,
         Some("LAYER") => return arg.add(ArgValueCompleter::new(Layers(offer.clone()))),
         Some("SURGERY") => Offer::surgeries,
         Some("DIR") => return arg.add(ArgValueCompleter::new(PathCompleter::dir())),

@@ -42,6 +42,7 @@ pub fn scenes() -> &'static [Scene] {
         stage.impact();
         stage.layers();
         stage.compared();
+        stage.planned();
         stage.scenes
     })
 }

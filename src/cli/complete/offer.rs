@@ -2,7 +2,7 @@
 
 use crate::base::Plain;
 use crate::catalogue::{self, Catalogue, Workspace};
-use crate::cli::infra::{options, select};
+use crate::cli::infra::{options, select, tree};
 use crate::cli::{Cli, Context, settings};
 use crate::data::Value;
 use crate::data::secret::NO_KEY;
@@ -103,6 +103,15 @@ impl Offer {
         let layers = select::found(&root, &options).unwrap_or_default();
         let names = layers.iter().filter_map(|path| path.strip_prefix(&root).ok()?.to_str());
         names.filter(|name| name.starts_with(start)).map(CompletionCandidate::new).collect()
+    }
+
+    /// The stacks of the tree around here that begin so; behind a comma the next one.
+    pub fn stacks(&self, start: &str) -> Vec<CompletionCandidate> {
+        let Ok((found, _)) = tree::open(&tree::Where::default(), None) else { return Vec::new() };
+        let (before, start) = start.rsplit_once(',').map_or(("", start), |(before, start)| (before, start));
+        let named = |key: &str| if before.is_empty() { key.to_owned() } else { format!("{before},{key}") };
+        let stacks = found.graph.stacks.iter().filter(|stack| !stack.external && stack.key.starts_with(start));
+        stacks.map(|stack| CompletionCandidate::new(named(&stack.key))).collect()
     }
 
     /// The surgeries on record that begin so, the last first, and what each was.
