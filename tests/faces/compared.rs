@@ -28,6 +28,7 @@ impl Stage {
     pub fn outside(&mut self) {
         let code = "terraform {\n  backend \"local\" {}\n}\n";
         let room = Room::with(&[("stacks/a/main.tf", code)]);
+        git(&room.path(), &["init", "--quiet"]);
         let program = room.path().join("../terraform");
         let moved: Vec<String> = [
             ("n", "create", ""),
@@ -64,8 +65,11 @@ impl Stage {
         );
         let config = room.path().join("../gitconfig");
         let repository = room.path().join("../mods/x/y");
-        fs::write(&config, format!("[url \"{}/\"]\n\tinsteadOf = https://file.example.net/\n", room.path().join("../mods").display()))
-            .expect("a file");
+        fs::write(
+            &config,
+            format!("[url \"{}/\"]\n\tinsteadOf = https://file.example.net/\n", room.path().join("../mods").display()),
+        )
+        .expect("a file");
         fs::create_dir_all(&repository).expect("a folder");
         git(&repository, &["init", "--quiet"]);
         git(&repository, &["commit", "--quiet", "--allow-empty", "--message", "one"]);
