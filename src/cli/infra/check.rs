@@ -17,7 +17,7 @@ use std::path::PathBuf;
 )]
 pub struct Args {
     /// The stack
-    #[arg(long, value_name = "KEY")]
+    #[arg(long, value_name = "STACK")]
     stack: String,
     /// The name of the check: letters, digits, `.`, `_` and `-`
     #[arg(long, value_name = "NAME")]
