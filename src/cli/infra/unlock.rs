@@ -172,7 +172,7 @@ mod tests {
             [lock("a/b", "stacks/x"), lock("a/b", "stacks/y:eu"), lock("c/d", "stacks/x"), lock("e/f", "stacks/q")];
         let of = |words: &[&str]| {
             let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
-            named(&words, &held, |lock| lock.repo != "e/f")
+            named(&words, &held, |lock: &Lock| lock.repo != "e/f")
                 .map_err(|problems| problems.into_iter().map(|p| (p.what, p.help)).collect::<Vec<_>>())
         };
         let one = of(&["./stacks/y:eu/", "A/B//stacks/x:default", "a/b//stacks/x"]).expect("named");
