@@ -35,7 +35,7 @@ pub struct Args {
 const QUESTION: &str = "Destroy?";
 
 pub fn run(args: Args, context: &Context) -> Outcome {
-    if args.choice.base.is_none() && args.choice.stacks.is_empty() && !args.choice.all {
+    if args.choice.is_empty() {
         return Err(Problem::usage("no stack is named")
             .help("name some with `--stacks KEY`, those that a change touches with `--base REV`, or `--all`")
             .into());
@@ -43,13 +43,12 @@ pub fn run(args: Args, context: &Context) -> Outcome {
     if !args.confirm {
         ui::ask::possible(QUESTION, "destroy without asking with `--confirm`")?;
     }
-    let ground = Ground::new(&args.choice.place, context)?;
+    let ground = Ground::of(&args.choice, context)?;
     let mut set = ground.set(&args.choice, true)?;
     let left = set.dependents(&ground.graph);
     if !left.is_empty() && args.with_dependents {
         let stacks = set.chosen.iter().map(|chosen| chosen.key.clone()).chain(left).collect();
-        let choice = Choice { stacks, base: None, ..args.choice.clone() };
-        set = ground.set(&choice, true)?;
+        set = ground.named(stacks, true)?;
     } else if !left.is_empty() {
         return Err(needed(&left));
     }

@@ -1,8 +1,9 @@
 //! `suil infra resume`.
 
 use super::apply::{conclude, perform};
-use super::ground::{Ground, Place, Speed};
+use super::ground::{Ground, Speed};
 use super::plan::show;
+use super::tree::Where;
 use crate::base::Problem;
 use crate::base::problem::Kind;
 use crate::cli::{Context, Outcome, start};
@@ -19,7 +20,7 @@ pub struct Args {
     #[arg(value_name = "RUN")]
     run: Option<String>,
     #[command(flatten)]
-    place: Place,
+    place: Where,
     #[command(flatten)]
     speed: Speed,
 }

@@ -22,7 +22,8 @@ pub fn root(named: Option<&Path>, context: &Context) -> Result<PathBuf, Problems
         };
     }
     let here = options::here()?;
-    let found = tree::found(&here, &options::read(false)?).or_else(|| context.root().ok());
+    let workspace = || here.ancestors().find(|folder| folder.join("data/common.yaml").exists()).map(Path::to_owned);
+    let found = tree::found(&here, &options::read(false)?).or_else(workspace);
     Ok(found.unwrap_or(here))
 }
 

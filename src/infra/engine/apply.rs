@@ -76,7 +76,8 @@ impl Work<'_> {
 
     fn apply_one(&self, at: usize, basis: Option<&Basis>, taken: Taken) -> Verdict {
         let started = clock::now();
-        let basis = basis.cloned().unwrap_or(Basis { summary: None, card: None, run: self.run.id.clone() });
+        let never = || Basis { summary: None, card: None, unknown: Vec::new(), run: self.run.id.clone() };
+        let basis = basis.cloned().unwrap_or_else(never);
         let ready = self.with_session(at, |session| self.get_ready(at, session, &basis, taken)).and_then(|ready| ready);
         let ready = match ready {
             Ok(ready) => ready,

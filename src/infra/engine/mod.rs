@@ -29,7 +29,7 @@ pub use gate::{Bases, Basis};
 pub use redact::{Redactor, is_secret_name};
 pub use resume::adopt;
 pub use session::{Failure, Planned, Session};
-pub use set::{Chosen, Set, unknown};
+pub use set::{Chosen, Set, circle, unknown};
 pub use site::{Layers, Site};
 pub use stand::{Follow, Stand};
 pub use summary::Summary;

@@ -82,7 +82,8 @@ impl Set {
     }
 }
 
-fn circle(cycle: &[String]) -> Problem {
+/// Stacks that depend on each other in a circle.
+pub fn circle(cycle: &[String]) -> Problem {
     Problem::new(format!("stacks depend on each other in a circle: {}", graph::spelled(cycle)))
         .help("take one of these edges away; `suil infra why STACK` tells where each is written")
 }
