@@ -22,8 +22,7 @@ pub fn root(named: Option<&Path>, context: &Context) -> Result<PathBuf, Problems
         };
     }
     let here = options::here()?;
-    let workspace = || here.ancestors().find(|folder| folder.join("data/common.yaml").exists()).map(Path::to_owned);
-    let found = tree::found(&here, &options::read(false)?).or_else(workspace);
+    let found = tree::found(&here, &options::read(false)?).or_else(|| context.root().ok());
     Ok(found.unwrap_or(here))
 }
 
