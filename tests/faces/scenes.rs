@@ -43,6 +43,7 @@ pub fn scenes() -> &'static [Scene] {
         stage.layers();
         stage.compared();
         stage.outside();
+        stage.planned();
         stage.scenes
     })
 }

@@ -1,7 +1,7 @@
 //! The root of a tree of stacks, and the store that belongs to it.
 
 use super::keys::settings;
-use super::options;
+use super::options::{self, here};
 use super::tree::{self, Where};
 use crate::base::{Problem, Problems};
 use crate::cli::Context;
@@ -9,21 +9,26 @@ use crate::infra::store::{self, Store};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// The root of the tree: the folder that is named, else the one that the graph is made of, else that of the workspace,
-/// else the current folder.
+/// What stands at a root that has no `stackorder.yaml` and no layers; the first that is found here or above it counts.
+const MARKS: [&str; 2] = [".git", "data/common.yaml"];
+
+/// The root of the tree: the folder that is named, else the nearest at or above the current one that has a
+/// `stackorder.yaml`, else the folders of layers, else a `.git`, else the data of a workspace, else the current folder.
 ///
 /// # Errors
-/// The folder that is named is not there, there is no current one, or a setting makes no sense.
+/// There is no current folder, or a variable `STACKS_*` makes no sense.
 pub fn root(named: Option<&Path>, context: &Context) -> Result<PathBuf, Problems> {
-    if let Some(folder) = named {
+    if let Some(folder) = named.or(context.workspace.as_deref()) {
         return match folder.is_dir() {
-            true => Ok(folder.to_owned()),
+            true => Ok(here()?.join(folder)),
             false => Err(Problem::new(format!("there is no folder `{}`", folder.display())).into()),
         };
     }
-    let here = options::here()?;
-    let found = tree::found(&here, &options::read(false)?).or_else(|| context.root().ok());
-    Ok(found.unwrap_or(here))
+    let here = here()?;
+    let with = |mark: &str| here.ancestors().find(|folder| folder.join(mark).exists()).map(Path::to_owned);
+    let layers = options::read(false)?;
+    let found = with("stackorder.yaml").or_else(|| layers.root(&here));
+    Ok(found.or_else(|| MARKS.iter().find_map(|mark| with(mark))).unwrap_or(here))
 }
 
 /// Opens the store of the tree at `root`, or the one that SUIL_STORE names.
@@ -58,7 +63,7 @@ pub fn known(place: &Where, context: &Context) -> Result<Option<Books>, Problems
     let root = root(place.repo_root.as_deref(), context)?;
     let settings = settings(context)?;
     let Some(store) = store::known(settings.store.as_deref().map(String::as_str), &root)? else { return Ok(None) };
-    let named = || tree::named(place).ok().map(|(_, name)| name);
+    let named = || tree::named(place, context).ok().map(|(_, name)| name);
     let repo = match (&place.repo, &settings.store) {
         (Some(name), _) => Some(name.clone()),
         (None, Some(_)) => named(),

@@ -55,7 +55,7 @@ impl Asking {
 
 impl Asked {
     /// The layer that a template asks about.
-    fn other(&self, target: &Target) -> Result<Layer, String> {
+    pub(super) fn other(&self, target: &Target) -> Result<Layer, String> {
         let given = |part: &Option<String>| part.clone().filter(|part| !part.is_empty());
         let name = Name {
             environment: given(&target.environment).unwrap_or_else(|| self.layer.name.environment.clone()),
