@@ -135,6 +135,8 @@ impl Work<'_> {
         let measure = match (taken, before_changed) {
             (Taken::Again, _) => Measure::Rest,
             (Taken::New, true) => Measure::Less,
+            // What was unknown may have been shown as more than it is.
+            (Taken::New, false) if !basis.unknown.is_empty() => Measure::Less,
             (Taken::New, false) => Measure::Same,
         };
         let held = hold(key, &made, basis, measure);

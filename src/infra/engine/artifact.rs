@@ -43,10 +43,22 @@ pub struct Card {
     pub destroys: bool,
     /// Values that are not known before other stacks are applied: `<stack>: <output>`. Such a plan is not applied.
     pub unknown: Vec<String>,
+    /// False where these keep the stack from being planned at all.
+    #[serde(default = "yes")]
+    pub planned: bool,
     pub summary: Summary,
 }
 
+fn yes() -> bool {
+    true
+}
+
 impl Card {
+    /// What the plan would do; `None` where there is none.
+    pub fn shown(&self) -> Option<&Summary> {
+        self.planned.then_some(&self.summary)
+    }
+
     /// True where the plan waits for others to be applied.
     pub fn is_provisional(&self) -> bool {
         !self.unknown.is_empty()
@@ -205,6 +217,7 @@ mod tests {
             made: "2026-11-30T00:00:00Z".to_owned(),
             destroys: false,
             unknown: Vec::new(),
+            planned: true,
             summary: Summary::default(),
         };
         artifact.settle(&mut card, b"{}").expect("settled");

@@ -37,7 +37,7 @@ impl From<Problem> for Failure {
 }
 
 /// A plan that was made.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Planned {
     pub summary: Summary,
     /// For people, redacted.

@@ -417,6 +417,7 @@ pub(super) fn card(work: &Work<'_>, at: usize, tree: String, destroys: bool) -> 
         made: clock::stamp(clock::now()),
         destroys,
         unknown: Vec::new(),
+        planned: true,
         summary: Summary::default(),
     }
 }
