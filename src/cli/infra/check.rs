@@ -85,7 +85,7 @@ pub fn run(args: Args, context: &Context) -> Outcome {
     if !problems.is_empty() {
         return Err(problems);
     }
-    let (root, repo) = tree::named(&args.place)?;
+    let (root, repo) = tree::named(&args.place, context)?;
     let store = super::root::store(&root, context)?;
     let key = plain(&args.stack);
     let run = run_of(&*store, &repo, key, args.run.clone().or_else(|| either("RUN_ID")))?;

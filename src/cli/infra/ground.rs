@@ -67,7 +67,7 @@ impl Ground {
     /// # Errors
     /// The tree cannot be scanned, the store not opened, or a setting makes no sense.
     pub fn new(place: &Where, context: &Context) -> Result<Ground, Problems> {
-        Ground::with(tree::open(place, None)?.0, None, context)
+        Ground::with(tree::open(place, None, context)?.0, None, context)
     }
 
     /// The same with what a change touches, where the choice asks for it.
@@ -75,7 +75,7 @@ impl Ground {
     /// # Errors
     /// As [`Ground::new`], and where git cannot compare.
     pub fn of(choice: &Choice, context: &Context) -> Result<Ground, Problems> {
-        let (tree, changes) = tree::open(&choice.place, choice.follows_change().then_some(&choice.since))?;
+        let (tree, changes) = tree::open(&choice.place, choice.follows_change().then_some(&choice.since), context)?;
         let query = |changes: Changes| Query { changed: changes.paths(), requested: choice.stacks.clone() };
         let affected = changes.map(|changes| graph::affected(&tree.graph, &query(changes)));
         Ground::with(tree, affected, context)

@@ -13,7 +13,7 @@ mod encrypt;
 mod genkey;
 pub mod graph;
 mod ground;
-mod hosts;
+pub(super) mod hosts;
 pub(super) mod keys;
 mod lint;
 mod locks;
@@ -31,6 +31,7 @@ pub mod terraform;
 pub(super) mod tree;
 mod unlock;
 mod validate;
+mod versions;
 mod why;
 
 use super::{Context, Outcome};
@@ -50,13 +51,14 @@ enum Command {
     Preinit(preinit::Args),
     Terraform(terraform::Args),
     Diff(diff::Args),
+    Lint(lint::Args),
     Plan(plan::Args),
     Apply(apply::Args),
     Destroy(destroy::Args),
     Resume(resume::Args),
     Check(check::Args),
-    Lint(lint::Args),
     Drift(drift::Args),
+    Versions(versions::Args),
     Encrypt(encrypt::Args),
     Decrypt(decrypt::Args),
     Genkey(genkey::Args),
@@ -78,13 +80,14 @@ pub fn run(args: Args, context: &Context) -> Outcome {
         Command::Preinit(args) => preinit::run(args, context),
         Command::Terraform(args) => terraform::run(args, context),
         Command::Diff(args) => diff::run(args, context),
+        Command::Lint(args) => lint::run(args, context),
         Command::Plan(args) => plan::run(args, context),
         Command::Apply(args) => apply::run(args, context),
         Command::Destroy(args) => destroy::run(args, context),
         Command::Resume(args) => resume::run(args, context),
         Command::Check(args) => check::run(args, context),
-        Command::Lint(args) => lint::run(args, context),
         Command::Drift(args) => drift::run(args, context),
+        Command::Versions(args) => versions::run(args, context),
         Command::Encrypt(args) => encrypt::run(args, context),
         Command::Decrypt(args) => decrypt::run(args, context),
         Command::Genkey(args) => genkey::run(args, context),
@@ -99,4 +102,14 @@ pub fn run(args: Args, context: &Context) -> Outcome {
         Command::Why(args) => why::run(args, context),
         Command::Validate(args) => validate::run(args, context),
     }
+}
+
+/// The graph of the tree that a command line which is being typed is about; `None` where there is a mistake in it.
+pub fn keys_of(
+    root: Option<std::path::PathBuf>,
+    workspace: Option<std::path::PathBuf>,
+) -> Option<crate::infra::graph::Graph> {
+    let context = Context { workspace, output: crate::ui::Output::Text };
+    let place = tree::Where { repo_root: root, repo: None };
+    tree::open(&place, None, &context).ok().map(|(tree, _)| tree.graph)
 }

@@ -2,10 +2,11 @@
 
 use super::options;
 use crate::base::{Problem, Problems};
+use crate::cli::Context;
 use crate::data::tree::{Change, Refs, Repository};
 use crate::infra::graph::{self, Graph};
 use crate::infra::layer::Options;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -57,10 +58,10 @@ pub struct Since {
 /// Opens the tree, and finds out what changed where `since` is given: git works while the files are read.
 ///
 /// # Errors
-/// There is no tree, git cannot compare, or everything that is wrong in the configuration.
-pub fn open(args: &Where, since: Option<&Since>) -> Result<(Tree, Option<Changes>), Problems> {
+/// There is no such folder, git cannot compare, or everything that is wrong in the configuration.
+pub fn open(args: &Where, since: Option<&Since>, context: &Context) -> Result<(Tree, Option<Changes>), Problems> {
     let options = options::read(false)?;
-    let root = root(args, &options::here()?, &options)?;
+    let root = super::root::root(args.repo_root.as_deref(), context)?;
     let git = Repository::around(&root);
     let asked = since.is_some();
     let (refs, compared, listing, repo, tracked) = std::thread::scope(|scope| {
@@ -88,8 +89,8 @@ pub fn open(args: &Where, since: Option<&Since>) -> Result<(Tree, Option<Changes
 ///
 /// # Errors
 /// There is no tree.
-pub fn named(args: &Where) -> Result<(PathBuf, String), Problems> {
-    let root = root(args, &options::here()?, &options::read(false)?)?;
+pub fn named(args: &Where, context: &Context) -> Result<(PathBuf, String), Problems> {
+    let root = super::root::root(args.repo_root.as_deref(), context)?;
     let name = repo(args, &root, &Repository::around(&root));
     Ok((root, name))
 }
@@ -133,26 +134,6 @@ fn listed(file: &Path) -> Result<Vec<Change>, Problems> {
     Ok(paths.map(|path| Change { path: path.to_owned(), gone: false }).collect())
 }
 
-/// The folder of the tree.
-fn root(args: &Where, here: &Path, options: &Options) -> Result<PathBuf, Problems> {
-    if let Some(root) = &args.repo_root {
-        return match root.is_dir() {
-            true => Ok(here.join(root)),
-            false => Err(Problem::new(format!("there is no folder `{}`", root.display())).into()),
-        };
-    }
-    found(here, options).ok_or_else(|| {
-        let what = "there is no tree of stacks here or in any folder above: none has stackorder.yaml, layers or .git";
-        Problem::new(what).help("go to one, or name it with `--repo-root DIR`").into()
-    })
-}
-
-/// The root of the tree that `here` is in: where `stackorder.yaml`, layers, or else `.git` is.
-pub fn found(here: &Path, options: &Options) -> Option<PathBuf> {
-    let with = |name: &str| here.ancestors().find(|folder| folder.join(name).exists()).map(Path::to_owned);
-    with("stackorder.yaml").or_else(|| options.root(here)).or_else(|| with(".git"))
-}
-
 /// What the repository is called.
 fn repo(args: &Where, root: &Path, git: &Repository) -> String {
     let folder = || {
@@ -164,6 +145,17 @@ fn repo(args: &Where, root: &Path, git: &Repository) -> String {
 }
 
 impl Tree {
+    /// Who holds the locks of stacks of this tree, by key. Where there is no store nobody does.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    pub fn holders(&self, context: &Context) -> Result<HashMap<String, graph::Holder>, Problems> {
+        let place = Where { repo_root: Some(self.root.clone()), repo: Some(self.graph.repo.clone()) };
+        let Some(books) = super::root::known(&place, context)? else { return Ok(HashMap::new()) };
+        let locks = books.store.locks()?.into_iter().filter(|lock| graph::key::same_repo(&lock.repo, &self.graph.repo));
+        Ok(locks.map(|lock| (lock.stack, graph::Holder { run: lock.run, pr: 0, who: lock.who })).collect())
+    }
+
     /// The stack that a word of the command line names: a folder is seen from here first, then from the root.
     pub fn named(&self, word: &str) -> String {
         let (path, instance) = graph::key::split(word);

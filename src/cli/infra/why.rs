@@ -20,8 +20,8 @@ pub struct Args {
 
 pub fn run(args: Args, context: &Context) -> Outcome {
     let explicit = args.since.base.is_some() || args.since.changed_from.is_some();
-    let (tree, changes) = match tree::open(&args.tree, Some(&args.since)) {
-        Err(_) if !explicit => tree::open(&args.tree, None)?,
+    let (tree, changes) = match tree::open(&args.tree, Some(&args.since), context) {
+        Err(_) if !explicit => tree::open(&args.tree, None, context)?,
         opened => opened?,
     };
     let changed = changes.as_ref().map(tree::Changes::paths);

@@ -15,12 +15,15 @@ use super::{At, Backend, Code as Word, Edge, Graph, Kind, Node, Origin, Stack, W
 use crate::base::{Result, problem};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
+/// How layers are rendered.
+const SETTINGS: &str = "stacks.yaml";
+
 /// The ends of the names of files that make the graph beside code.
 const DATA: [&str; 4] = [".tfvars", ".tfvars.json", ".tfvars.jinja", ".tfbackend"];
 
 /// True for a file whose content makes the graph wherever it stands.
 pub fn makes(name: &str) -> bool {
-    is_code(name) || DATA.iter().any(|end| name.ends_with(end)) || matches!(name, config::ROOT | config::OWN)
+    is_code(name) || DATA.iter().any(|end| name.ends_with(end)) || matches!(name, config::ROOT | config::OWN | SETTINGS)
 }
 
 /// Makes the graph of the listed files.

@@ -22,7 +22,7 @@ pub fn affected(affected: &Affected, all: usize, against: &str, columns: Option<
             let reasons = one.reasons.iter().copied().map(Reason::name).collect::<Vec<_>>().join(", ");
             let mut row = vec![one.wave.to_string(), one.key.clone(), reasons];
             row.extend(mapped.then(|| one.environment.clone()));
-            row.extend(locked.then(|| one.locked_by.as_ref().map(|holder| holder.run.clone()).unwrap_or_default()));
+            row.extend(locked.then(|| one.locked_by.as_ref().map(|holder| holder.who.clone()).unwrap_or_default()));
             row.extend(via.then(|| one.via.join(", ")));
             table.row(row);
         }
