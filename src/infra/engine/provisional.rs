@@ -135,7 +135,7 @@ fn mentions(text: &str, word: &str) -> bool {
 /// # Errors
 /// Terraform failed all the same: it needs the values to plan at all, for `count` or `for_each` say.
 pub fn plan(session: &Session<'_>, open: &Open, purpose: Purpose, file: &Path) -> Result<Planned, Failure> {
-    let top = session.site.work().join("mirror").join(session.unit.slug());
+    let top = session.site.work().join("mirror").join(format!("{}-{}", session.unit.slug(), std::process::id()));
     let mirror = Mirror::new(&session.site.root, &session.unit.folder, &top)?;
     let own = OWN.replacen('.', "\" \"", 1);
     mirror.put("suil_provisional.tf", &format!("resource \"{own}\" {{}}\n"))?;
