@@ -208,7 +208,7 @@ impl Work<'_> {
         }
         let after = self.with_session(at, |session| hook::run(session, &self.run.id, When::PostApply, Some(&artifact)));
         if let Err(failure) = after.and_then(|after| after) {
-            let problem = failure.problem.note("the stack was applied");
+            let problem = (*failure.problem).note("the stack was applied");
             self.change(at, |stand| stand.problems.push(problem));
         }
         if let Err(problem) = artifact.remove() {

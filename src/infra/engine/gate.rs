@@ -80,7 +80,7 @@ impl Work<'_> {
             let summary = card.shown().cloned();
             return Ok(Basis { summary, card: None, unknown: card.unknown, run: card.run });
         }
-        let tree = self.with_session(at, |session| session.content()).map_err(|failure| failure.problem)??;
+        let tree = self.with_session(at, |session| session.content()).map_err(|failure| *failure.problem)??;
         let layer = self.set.units.get(at).is_some_and(|unit| unit.layer.is_some());
         // The output folder of a layer is rendered anew before it is applied, and is held against the card then.
         if tree != card.tree && !layer {

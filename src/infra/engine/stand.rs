@@ -59,7 +59,10 @@ impl Stand {
             }
             StackState::Applied => self.summary.as_ref().map(Summary::done).unwrap_or_default(),
             StackState::Failed if self.left => "still runs".to_owned(),
-            StackState::Failed => self.problems.first().map(|problem| problem.what.clone()).unwrap_or_default(),
+            StackState::Failed => {
+                let what = self.problems.first().map_or("", |problem| problem.what.as_str());
+                what.strip_prefix(&format!("stack `{}`: ", self.row.stack)).unwrap_or(what).to_owned()
+            }
             _ => summary(),
         }
     }

@@ -188,7 +188,7 @@ impl<'a> Work<'a> {
     /// A stack failed: in this phase, with these words.
     pub(super) fn fail(&self, at: usize, phase: Phase, started: DateTime<Utc>, failure: Failure) {
         self.change(at, |stand| {
-            stand.problems.push(failure.problem);
+            stand.problems.push(*failure.problem);
             stand.left = failure.left;
         });
         if failure.left {
