@@ -29,7 +29,7 @@ pub struct Args {
 }
 
 pub fn run(args: Args, context: &Context) -> Outcome {
-    let (tree, _) = tree::open(&args.tree, None)?;
+    let (tree, _) = tree::open(&args.tree, None, context)?;
     let registries = if args.no_registry { None } else { Some(Registries::new(&token)) };
     let asked = Asked { root: &tree.root, registries };
     let (lags, problems) = versions::lags(&tree.graph, &asked);

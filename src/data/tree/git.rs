@@ -88,11 +88,6 @@ impl Repository {
         Repository { reads: folders, ..self }
     }
 
-    /// The id of the commit that is checked out; `None` before the first one.
-    pub fn head(&self) -> Option<String> {
-        self.commit("HEAD").ok()
-    }
-
     /// Opens a revision, by any name that git knows it by. `A...B` is where the histories of the two part, `B` being
     /// `HEAD` where it is left out.
     ///
