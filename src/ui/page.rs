@@ -4,6 +4,7 @@
 //! forbids the rest. Data goes in as JSON that cannot end the element it stands in.
 
 use crate::base::clock;
+use crate::base::mask::without_passwords;
 use crate::infra::graph::{Affected, Graph};
 use base64::prelude::{BASE64_STANDARD, Engine};
 use serde::Serialize;
@@ -44,6 +45,7 @@ pub fn export(graph: &Graph, affected: Option<&Affected>) -> String {
     let data = Data { graph, affected, made: clock::stamp(clock::now()), version };
     // Strings, numbers, lists and maps with words as keys: nothing of it fails to become JSON.
     let data = serde_json::to_string(&data).unwrap_or_default();
+    let data = without_passwords(&data);
     let script = script(&[&DRAWING[..], &[EXPORT]].concat());
     let title = if graph.repo.is_empty() { "Stack graph".to_owned() } else { format!("{}: stack graph", graph.repo) };
     let rest = "default-src 'none'; img-src data:; form-action 'none'; base-uri 'none'";

@@ -64,8 +64,11 @@ impl Stage {
         );
         let config = room.path().join("../gitconfig");
         let repository = room.path().join("../mods/x/y");
-        fs::write(&config, format!("[url \"{}/\"]\n\tinsteadOf = https://file.example.net/\n", room.path().join("../mods").display()))
-            .expect("a file");
+        fs::write(
+            &config,
+            format!("[url \"{}/\"]\n\tinsteadOf = https://file.example.net/\n", room.path().join("../mods").display()),
+        )
+        .expect("a file");
         fs::create_dir_all(&repository).expect("a folder");
         git(&repository, &["init", "--quiet"]);
         git(&repository, &["commit", "--quiet", "--allow-empty", "--message", "one"]);

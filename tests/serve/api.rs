@@ -70,12 +70,21 @@ fn the_api_tells_what_its_manual_says_and_no_plaintext() {
     let mut wrong = Vec::new();
     for (section, path) in calls(&stage, &node_run) {
         let reply = server.get(&path);
-        assert_eq!((reply.status, reply.header("content-type")), (200, Some("application/json")), "{path}: {}", reply.body);
+        assert_eq!(
+            (reply.status, reply.header("content-type")),
+            (200, Some("application/json")),
+            "{path}: {}",
+            reply.body
+        );
         let value = reply.json();
         let first = value.as_map().and_then(|map| map.first()).map(|(key, value)| (key.as_str(), value.clone()));
         assert_eq!(first, Some(("version", Plain::Int(1))), "{path}");
         assert!(!reply.body.contains(CANARY) && !reply.body.contains("AGE-SECRET-KEY"), "{path} tells a secret");
-        assert!(!reply.body.contains(&*stage.path().to_string_lossy()), "{path} tells where the workspace is: {}", reply.body);
+        assert!(
+            !reply.body.contains(&*stage.path().to_string_lossy()),
+            "{path} tells where the workspace is: {}",
+            reply.body
+        );
         found.entry(section).or_default().extend(paths(&value));
     }
     let metrics = server.get("/metrics").body;
@@ -95,7 +104,12 @@ fn the_api_tells_what_its_manual_says_and_no_plaintext() {
             wrong.push(format!("{section}: `{key}` is documented and never occurs"));
         }
     }
-    wrong.extend(manual.sections().filter(|section| !found.contains_key(section)).map(|section| format!("{section} is never asked")));
+    wrong.extend(
+        manual
+            .sections()
+            .filter(|section| !found.contains_key(section))
+            .map(|section| format!("{section} is never asked")),
+    );
     assert!(wrong.is_empty(), "{} faults\n{}", wrong.len(), wrong.join("\n"));
 }
 
@@ -175,8 +189,15 @@ fn what_is_not_there_is_told_by_its_name() {
     let stage = stage::whole();
     let server = Server::start(&stage.path(), &[]);
     for path in [
-        "/v1/runs/none", "/v1/stacks/none", "/v1/modules/none", "/v1/nodes/none", "/v1/node-runs/none", "/v1/repos/acme/none",
-        "/v1/repos/-/-/graph?run=none", "/v1/repos/-/-/graph?ref=none", "/v1/runs/none/stacks/x/plan",
+        "/v1/runs/none",
+        "/v1/stacks/none",
+        "/v1/modules/none",
+        "/v1/nodes/none",
+        "/v1/node-runs/none",
+        "/v1/repos/acme/none",
+        "/v1/repos/-/-/graph?run=none",
+        "/v1/repos/-/-/graph?ref=none",
+        "/v1/runs/none/stacks/x/plan",
     ] {
         let reply = server.get(path);
         let value = reply.json();
@@ -215,7 +236,14 @@ fn a_stack_has_its_edges_its_lock_and_what_came_last() {
 fn a_changed_tree_is_seen_without_a_restart() {
     let stage = stage::stacks_alone();
     let server = Server::start(&stage.path(), &[]);
-    let count = || server.get("/v1/repos").json().get("repos").and_then(Plain::as_list).and_then(|all| all[0].get("stacks").cloned());
+    let count = || {
+        server
+            .get("/v1/repos")
+            .json()
+            .get("repos")
+            .and_then(Plain::as_list)
+            .and_then(|all| all[0].get("stacks").cloned())
+    };
     assert_eq!(count(), Some(Plain::Int(12)));
     let folder = stage.path().join("stacks/extra");
     std::fs::create_dir(&folder).expect("a folder");
@@ -232,12 +260,44 @@ fn a_changed_tree_is_seen_without_a_restart() {
         std::thread::sleep(std::time::Duration::from_millis(300));
     }
     let value = server.get("/v1/repos").json();
-    assert!(text(&value, "code") == "unavailable" && text(&value, "message").contains("stackorder.yaml:1"), "{}", value.to_json());
+    assert!(
+        text(&value, "code") == "unavailable" && text(&value, "message").contains("stackorder.yaml:1"),
+        "{}",
+        value.to_json()
+    );
     assert_eq!(server.get("/readyz").status, 503);
     let overview = server.get("/v1/overview");
     assert_eq!(overview.status, 200, "runs and locks are still told");
     assert_eq!(list(overview.json().get("infra").expect("infra"), "problems").len(), 1);
     assert_eq!(list(overview.json().get("infra").expect("infra"), "runs").len(), 3);
+}
+
+#[test]
+fn how_far_a_module_is_behind_is_looked_up_once_somebody_asks() {
+    let stage = stage::stacks_alone();
+    let lag = |server: &Server| -> (Plain, Plain) {
+        let value = server.get("/v1/modules?kind=git").json();
+        let looked = value.get("looked_up").cloned().unwrap_or_default();
+        (looked, list(&value, "modules")[0].clone())
+    };
+    let server = Server::start(&stage.path(), &[]);
+    let begun = std::time::Instant::now();
+    let module = loop {
+        let (looked, module) = lag(&server);
+        if !looked.is_null() {
+            break module;
+        }
+        assert!(begun.elapsed().as_secs() < 20, "it is never looked up");
+        std::thread::sleep(std::time::Duration::from_millis(100));
+    };
+    assert_eq!((text(&module, "latest"), text(&module, "standing")), ("v2.0.0", "behind"));
+    assert_eq!(module.get("behind"), Some(&Plain::Int(2)));
+    drop(server);
+    let server = Server::start(&stage.path(), &["--offline"]);
+    lag(&server);
+    std::thread::sleep(std::time::Duration::from_millis(500));
+    let (looked, module) = lag(&server);
+    assert!(looked.is_null() && module.get("latest").is_some_and(Plain::is_null));
 }
 
 #[test]

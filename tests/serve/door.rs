@@ -37,7 +37,9 @@ fn only_the_token_opens_the_door() {
     let with = |header: &str| server.ask("GET", "/v1/overview", &[("Authorization", header)], "").status;
     assert_eq!(with(&format!("Bearer {TOKEN}")), 200);
     assert_eq!(with(&format!("bearer {TOKEN}")), 200);
-    for wrong in ["Bearer ", "Bearer correct horse battery stapl", "Basic Y29ycmVjdA==", TOKEN, &format!("Bearer {TOKEN}x")] {
+    for wrong in
+        ["Bearer ", "Bearer correct horse battery stapl", "Basic Y29ycmVjdA==", TOKEN, &format!("Bearer {TOKEN}x")]
+    {
         assert_eq!(with(wrong), 401, "{wrong}");
     }
     for path in ["/v1/overview", "/v1/runs", "/v1/repos/-/-/graph", "/v1/nodes", "/metrics", "/v1/me", "/v1/none"] {
@@ -101,20 +103,42 @@ fn strange_host_names_are_turned_away() {
 fn every_answer_says_how_it_is_to_be_taken() {
     let stage = stage::stacks_alone();
     let server = guarded(&stage);
-    for path in ["/", "/login", "/v1/overview", "/v1/none", "/none", "/healthz", "/../../etc/passwd", "/stackorder.yaml", "/.suil/infra.db"] {
+    for path in [
+        "/",
+        "/login",
+        "/v1/overview",
+        "/v1/none",
+        "/none",
+        "/healthz",
+        "/../../etc/passwd",
+        "/stackorder.yaml",
+        "/.suil/infra.db",
+    ] {
         let reply = server.get(path);
         let policy = reply.header("content-security-policy").unwrap_or_else(|| panic!("{path}: no policy")).to_owned();
-        assert!(policy.starts_with("default-src 'none'") && policy.contains("frame-ancestors 'none'"), "{path}: {policy}");
+        assert!(
+            policy.starts_with("default-src 'none'") && policy.contains("frame-ancestors 'none'"),
+            "{path}: {policy}"
+        );
         assert!(!policy.contains("unsafe"), "{path}: {policy}");
         for (name, value) in [
-            ("x-content-type-options", "nosniff"), ("x-frame-options", "DENY"), ("referrer-policy", "no-referrer"),
-            ("cache-control", "no-store"), ("cross-origin-resource-policy", "same-origin"),
+            ("x-content-type-options", "nosniff"),
+            ("x-frame-options", "DENY"),
+            ("referrer-policy", "no-referrer"),
+            ("cache-control", "no-store"),
+            ("cross-origin-resource-policy", "same-origin"),
         ] {
             assert_eq!(reply.header(name), Some(value), "{path}: {name}");
         }
         assert!(reply.header("access-control-allow-origin").is_none() && reply.header("server").is_none(), "{path}");
     }
-    for path in ["/stackorder.yaml", "/.suil/infra.db", "/stacks/network/main.tf", "/%2e%2e/%2e%2e/etc/passwd", "/v1/../stackorder.yaml"] {
+    for path in [
+        "/stackorder.yaml",
+        "/.suil/infra.db",
+        "/stacks/network/main.tf",
+        "/%2e%2e/%2e%2e/etc/passwd",
+        "/v1/../stackorder.yaml",
+    ] {
         assert_eq!(server.get(path).status, 404, "no file is served: {path}");
     }
 }
@@ -124,7 +148,11 @@ fn nothing_can_be_changed() {
     let stage = stage::stacks_alone();
     let server = Server::start(&stage.path(), &[]);
     for (method, path) in [
-        ("POST", "/v1/runs"), ("POST", "/v1/stacks/x"), ("DELETE", "/v1/locks"), ("PUT", "/v1/overview"), ("PATCH", "/"),
+        ("POST", "/v1/runs"),
+        ("POST", "/v1/stacks/x"),
+        ("DELETE", "/v1/locks"),
+        ("PUT", "/v1/overview"),
+        ("PATCH", "/"),
     ] {
         let reply = server.ask(method, path, &[], "{}");
         assert_eq!((reply.status, reply.header("allow")), (405, Some("GET, HEAD")), "{method} {path}");
@@ -139,11 +167,26 @@ fn odd_requests_break_nothing() {
     let stage = stage::stacks_alone();
     let server = Server::start(&stage.path(), &[]);
     let long = format!("/v1/stacks/{}", "a".repeat(60_000));
-    for path in ["/v1/runs?limit=0", "/v1/runs?limit=x", "/v1/runs?state=x", "/v1/nodes/%00", "/v1/stacks/%ff", "/v1/runs/%2e%2e", "/v1/stacks/..%2f..%2f", &long] {
+    for path in [
+        "/v1/runs?limit=0",
+        "/v1/runs?limit=x",
+        "/v1/runs?state=x",
+        "/v1/nodes/%00",
+        "/v1/stacks/%ff",
+        "/v1/runs/%2e%2e",
+        "/v1/stacks/..%2f..%2f",
+        &long,
+    ] {
         let status = server.get(path).status;
         assert!((400..500).contains(&status), "{}: {status}", &path[..path.len().min(40)]);
     }
-    for text in ["\r\n\r\n", "GET\r\n\r\n", "GET / HTTP/9.9\r\n\r\n", "\u{0}\u{1}\u{2}", &format!("GET / HTTP/1.1\r\nHost: x\r\nA: {}\r\n\r\n", "b".repeat(900_000))] {
+    for text in [
+        "\r\n\r\n",
+        "GET\r\n\r\n",
+        "GET / HTTP/9.9\r\n\r\n",
+        "\u{0}\u{1}\u{2}",
+        &format!("GET / HTTP/1.1\r\nHost: x\r\nA: {}\r\n\r\n", "b".repeat(900_000)),
+    ] {
         server.raw(text);
     }
     assert_eq!(server.get("/healthz").status, 200);
