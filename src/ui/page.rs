@@ -77,7 +77,7 @@ pub fn login(wrong: bool) -> Page {
     let told = if wrong { "<p class=\"warning\" role=\"alert\">That is not the token.</p>" } else { "" };
     let body = format!(
         "<div id=\"page\"><form class=\"login\" method=\"post\" action=\"/login\"><span class=\"brand\">suil</span>{told}\
-         <label for=\"token\">Token</label><input id=\"token\" name=\"token\" type=\"password\" required autofocus \
+         <input name=\"username\" value=\"suil\" autocomplete=\"username\" hidden><label for=\"token\">Token</label><input id=\"token\" name=\"token\" type=\"password\" required autofocus \
          autocomplete=\"current-password\"><button class=\"main\">Log in</button></form></div>"
     );
     Page { html: document("Log in to suil", "", &body), policy: policy(rest, "") }
