@@ -39,6 +39,7 @@ fn code(key: &str, reads: &[&str], command: &str) -> String {
 /// runs when it is applied, told its key.
 fn thirty(command: impl Fn(&str) -> String) -> Room {
     let room = Room::new().set("PATH", PATH);
+    room.write("stackorder.yaml", "version: 1\nstacks: {backends: all}\n");
     for wave in 0..5 {
         for at in 0..6 {
             let key = format!("s{wave}{at}");

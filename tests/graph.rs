@@ -2,6 +2,11 @@
 
 #![allow(clippy::disallowed_methods)]
 
+#[path = "graph/layers.rs"]
+mod layers;
+#[path = "graph/scan.rs"]
+mod scan;
+
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -53,6 +53,7 @@ fn with(arg: Arg, offer: &Arc<Offer>) -> Arg {
         Some("ROLE") => Offer::roles,
         Some("MODULE") => Offer::modules,
         Some("KEY") => Offer::keys,
+        Some("STACK") => Offer::stacks,
         Some("RUN" | "FIRST" | "SECOND") => Offer::runs,
         Some("REV" | "REV2") => Offer::revisions,
         Some("FILE") => return arg.add(ArgValueCompleter::new(PathCompleter::file())),

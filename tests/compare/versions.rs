@@ -8,6 +8,7 @@ use std::fs;
 /// A tree with modules from elsewhere; `https://git.example.net/` leads to the folder `mods` beside it.
 fn tree(modules: &str) -> Room {
     let room = Room::with(&[("stacks/a/main.tf", &format!("terraform {{\n  backend \"local\" {{}}\n}}\n{modules}"))]);
+    git(&room.path(), &["init", "--quiet"]);
     let mods = room.path().join("../mods");
     let text = format!("[url \"{}/\"]\n\tinsteadOf = https://git.example.net/\n", mods.display());
     let config = room.path().join("../gitconfig");

@@ -28,6 +28,7 @@ impl Stage {
     pub fn outside(&mut self) {
         let code = "terraform {\n  backend \"local\" {}\n}\n";
         let room = Room::with(&[("stacks/a/main.tf", code)]);
+        git(&room.path(), &["init", "--quiet"]);
         let program = room.path().join("../terraform");
         let moved: Vec<String> = [
             ("n", "create", ""),

@@ -43,6 +43,7 @@ pub fn scenes() -> &'static [Scene] {
         stage.layers();
         stage.compared();
         stage.outside();
+        stage.planned();
         stage.scenes
     })
 }
@@ -365,6 +366,12 @@ impl Stage {
         self.same(&room, "`suil plan`, `suil apply --dry-run`", &["plan", "--node", "*"], WELL);
         self.file(&room, "`.runs/latest/plan.json`", ".runs/latest/plan.json");
         self.file(&room, "`facts/NODE/MODULE.yaml`", "facts/cloud/infra.yaml");
+        commit(&room);
+        room.write("infra/environments/prod/env.tfvars", "town = \"harbor\"\n");
+        room.write("facts/cloud/infra.yaml", "facts: {net/prod: {text: a}}\n");
+        self.same(&room, "`suil diff`", &["diff", "HEAD"], WELL);
+        room.write("infra/stacks/net/base/main.tf", "{{ nothing }}");
+        self.same(&room, "`suil diff`", &["diff", "HEAD"], WELL);
     }
 
     /// A change of everything, against the revision before it.

@@ -3,7 +3,7 @@
 use crate::base::Plain;
 use crate::catalogue::{self, Catalogue, Workspace};
 use crate::cli::infra::{options, select};
-use crate::cli::{Cli, Context, settings};
+use crate::cli::{Cli, Context, infra, settings};
 use crate::data::Value;
 use crate::data::secret::NO_KEY;
 use crate::infra::layer::Options;
@@ -70,6 +70,9 @@ impl Offer {
     /// The keys, or the resources, of the node that the command line names; keys one level below what is typed. A key that has more below
     /// stands there with a dot, too.
     pub fn keys(&self, start: &str) -> Vec<CompletionCandidate> {
+        if self.words.iter().any(|word| word == "infra") {
+            return self.stacks(start);
+        }
         if self.is_infra() {
             return super::stacks::keys(start);
         }
@@ -118,6 +121,17 @@ impl Offer {
         Some((options.root(&std::env::current_dir().ok()?)?, options))
     }
 
+    /// The stacks that begin so, and their environments; behind a comma the next one. The cache of the graph answers where
+    /// it is good; a tree with a mistake has none.
+    pub fn stacks(&self, start: &str) -> Vec<CompletionCandidate> {
+        let Some(graph) = infra::keys_of(self.option("repo_root"), self.option("workspace")) else { return Vec::new() };
+        let (before, start) = start.rsplit_once(',').map_or(("", start), |(before, start)| (before, start));
+        let named = |key: &str| if before.is_empty() { key.to_owned() } else { format!("{before},{key}") };
+        let own = graph.stacks.iter().filter(|stack| !stack.external && stack.key.starts_with(start));
+        let help = |environment: &str| self.helps.then(|| environment.to_owned().into());
+        own.map(|stack| CompletionCandidate::new(named(&stack.key)).help(help(&stack.environment))).collect()
+    }
+
     /// The recorded runs that begin so, the last first; below `infra` those over stacks.
     pub fn runs(&self, start: &str) -> Vec<CompletionCandidate> {
         if self.is_infra() {
@@ -156,16 +170,20 @@ impl Offer {
         self.words.get(1).is_some_and(|word| word == "infra")
     }
 
+    /// The folder that an option names, wherever it stands.
+    fn option(&self, name: &str) -> Option<PathBuf> {
+        let get = |matches: &ArgMatches| matches.try_get_one::<PathBuf>(name).ok().flatten().cloned();
+        let mut matches = self.matches()?;
+        let mut found = get(&matches);
+        while let Some((_, below)) = matches.remove_subcommand() {
+            found = get(&below).or(found);
+            matches = below;
+        }
+        found.map(|folder| settings::home(&folder.to_string_lossy()))
+    }
+
     fn root(&self) -> Option<PathBuf> {
-        let named = self.matches().and_then(|mut matches| {
-            let mut found = matches.get_one::<PathBuf>("workspace").cloned();
-            while let Some((_, below)) = matches.remove_subcommand() {
-                found = below.get_one::<PathBuf>("workspace").cloned().or(found);
-                matches = below;
-            }
-            found
-        });
-        let workspace = named.map(|folder| settings::home(&folder.to_string_lossy()));
+        let workspace = self.option("workspace");
         Context { workspace, output: Output::Text }.root().ok()
     }
 

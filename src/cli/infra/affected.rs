@@ -32,12 +32,14 @@ pub struct Args {
 }
 
 pub fn run(args: Args, context: &Context) -> Outcome {
-    let (tree, changes) = tree::open(&args.tree, Some(&args.since))?;
+    let (tree, changes) = tree::open(&args.tree, Some(&args.since), context)?;
     let changes = changes.unwrap_or_else(|| Changes { changes: Vec::new(), base: None });
     let query = Query { changed: changes.paths(), requested: args.stacks.clone() };
     let mut affected = graph::affected(&tree.graph, &query);
     affected.cached = tree.cached;
     affected.removed = tree.removed(&changes);
+    let mut holders = tree.holders(context)?;
+    affected.affected.iter_mut().for_each(|one| one.locked_by = holders.remove(&one.key));
     let against = changes.base.as_ref().map(|base| format!(", compared with {base}")).unwrap_or_default();
     let all = tree.graph.stacks.iter().filter(|stack| !stack.external).count();
     if args.matrix {

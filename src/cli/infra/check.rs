@@ -17,7 +17,7 @@ use std::path::PathBuf;
 )]
 pub struct Args {
     /// The stack
-    #[arg(long, value_name = "KEY")]
+    #[arg(long, value_name = "STACK")]
     stack: String,
     /// The name of the check: letters, digits, `.`, `_` and `-`
     #[arg(long, value_name = "NAME")]
@@ -85,7 +85,7 @@ pub fn run(args: Args, context: &Context) -> Outcome {
     if !problems.is_empty() {
         return Err(problems);
     }
-    let (root, repo) = tree::named(&args.place)?;
+    let (root, repo) = tree::named(&args.place, context)?;
     let store = super::root::store(&root, context)?;
     let key = plain(&args.stack);
     let run = run_of(&*store, &repo, key, args.run.clone().or_else(|| either("RUN_ID")))?;

@@ -1,7 +1,7 @@
 //! `suil infra drift`.
 
 use super::ground::{Choice, Ground, interrupted};
-use super::tree::{Since, Where};
+use super::tree::Where;
 use crate::base::{Plain, Problems, clock};
 use crate::cli::{Context, Outcome};
 use crate::infra::drift::{Ask, Look, look};
@@ -36,7 +36,7 @@ pub struct Args {
 
 pub fn run(args: Args, context: &Context) -> Outcome {
     let ground = Ground::new(&args.place, context)?;
-    let choice = Choice { since: Since::default(), stacks: args.stacks, all: args.all, place: args.place };
+    let choice = Choice { stacks: args.stacks, all: args.all, ..Choice::default() };
     let set = ground.set(&choice, false)?;
     let parallel = args.parallel.map_or(ground.graph.policy.max_parallel, usize::from);
     let screen = ui::stacks::Screen::default();

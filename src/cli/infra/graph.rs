@@ -52,7 +52,7 @@ pub fn run(args: Args, context: &Context) -> Outcome {
     if args.write.is_some() && args.format.is_none() {
         return Err(Problem::usage("only a drawing is written to a file").help("add `--output html`").into());
     }
-    let (tree, changes) = tree::open(&args.tree, marked.then_some(&args.since))?;
+    let (tree, changes) = tree::open(&args.tree, marked.then_some(&args.since), context)?;
     let affected = changes.map(|changes| {
         let query = crate::infra::graph::Query { changed: changes.paths(), requested: Vec::new() };
         crate::infra::graph::affected(&tree.graph, &query)

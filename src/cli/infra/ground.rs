@@ -5,7 +5,7 @@ use super::{begin, options};
 use crate::base::{Mask, Problem, Problems, clock, problem::Kind};
 use crate::cli::settings::{self, variable};
 use crate::cli::{Context, start};
-use crate::infra::engine::{Begin, Chosen, Layers, Redactor, Set, Site, circle, unknown};
+use crate::infra::engine::{self, Begin, Chosen, Layers, Redactor, Restored, Set, Site, Unit, circle, unknown};
 use crate::infra::graph::{self, Affected, Graph, Query, Reason};
 use crate::infra::store::{Mode, Seen, Store};
 use crate::infra::terraform::{Stop, Tool, process};
@@ -67,7 +67,7 @@ impl Ground {
     /// # Errors
     /// The tree cannot be scanned, the store not opened, or a setting makes no sense.
     pub fn new(place: &Where, context: &Context) -> Result<Ground, Problems> {
-        Ground::with(tree::open(place, None)?.0, None, context)
+        Ground::with(tree::open(place, None, context)?.0, None, context)
     }
 
     /// The same with what a change touches, where the choice asks for it.
@@ -75,7 +75,7 @@ impl Ground {
     /// # Errors
     /// As [`Ground::new`], and where git cannot compare.
     pub fn of(choice: &Choice, context: &Context) -> Result<Ground, Problems> {
-        let (tree, changes) = tree::open(&choice.place, choice.follows_change().then_some(&choice.since))?;
+        let (tree, changes) = tree::open(&choice.place, choice.follows_change().then_some(&choice.since), context)?;
         let query = |changes: Changes| Query { changed: changes.paths(), requested: choice.stacks.clone() };
         let affected = changes.map(|changes| graph::affected(&tree.graph, &query(changes)));
         Ground::with(tree, affected, context)
@@ -136,6 +136,45 @@ impl Ground {
         Set::new(&self.site, &self.graph, keys.iter().map(|key| requested(key)).collect(), backwards)
     }
 
+    /// Restores the removed stacks among `keys`, all where none are named; nothing where there is no removed stack.
+    ///
+    /// # Errors
+    /// One of `keys` was not removed, or the code of one cannot be restored.
+    pub fn restored(&self, keys: &[String]) -> Result<Option<(Restored, Vec<String>)>, Problems> {
+        let known: Vec<String> =
+            engine::removed(&*self.store, &self.site.repo)?.into_iter().map(|seen| seen.key).collect();
+        let wanted: Vec<String> = keys.iter().map(|key| plain(key).to_owned()).collect();
+        let strange = wanted.iter().filter(|key| !known.contains(key));
+        let problems: Problems = strange
+            .map(|key| {
+                let problem = Problem::usage(format!("`{key}` is no removed stack"));
+                match known.as_slice() {
+                    [] => problem.note("no stack was removed, or those that were are destroyed"),
+                    known => problem.expected(format!("expected one of `{}`", known.join("`, `"))),
+                }
+            })
+            .collect();
+        if !problems.is_empty() {
+            return Err(problems);
+        }
+        let keys = if wanted.is_empty() { known } else { wanted };
+        if keys.is_empty() {
+            return Ok(None);
+        }
+        Ok(Some((engine::restore(&self.site, &self.graph, &keys)?, keys)))
+    }
+
+    /// The set of these stacks, some of them removed and restored.
+    ///
+    /// # Errors
+    /// As [`Ground::set`].
+    pub fn with_restored(&self, restored: &Restored, chosen: Vec<Chosen>, backwards: bool) -> Result<Set, Problems> {
+        Set::with(&restored.graph, chosen, backwards, |stack| match restored.unit(&stack.key) {
+            Some(unit) => Ok(unit.clone()),
+            None => Unit::new(&self.site, &self.graph, stack),
+        })
+    }
+
     /// How the run goes on, as the command line or the tree says.
     pub fn pace(&self, speed: &Speed) -> crate::infra::engine::schedule::Pace {
         let parallel = speed.parallel.map_or(self.graph.policy.max_parallel, usize::from);
@@ -148,7 +187,8 @@ impl Ground {
     }
 }
 
-fn requested(key: &str) -> Chosen {
+/// A stack that somebody named.
+pub fn requested(key: &str) -> Chosen {
     Chosen { key: key.to_owned(), reasons: vec![Reason::Requested], via: Vec::new() }
 }
 

@@ -13,7 +13,7 @@ mod encrypt;
 mod genkey;
 pub mod graph;
 mod ground;
-mod hosts;
+pub(super) mod hosts;
 pub(super) mod keys;
 mod lint;
 mod locks;
@@ -102,4 +102,14 @@ pub fn run(args: Args, context: &Context) -> Outcome {
         Command::Why(args) => why::run(args, context),
         Command::Validate(args) => validate::run(args, context),
     }
+}
+
+/// The graph of the tree that a command line which is being typed is about; `None` where there is a mistake in it.
+pub fn keys_of(
+    root: Option<std::path::PathBuf>,
+    workspace: Option<std::path::PathBuf>,
+) -> Option<crate::infra::graph::Graph> {
+    let context = Context { workspace, output: crate::ui::Output::Text };
+    let place = tree::Where { repo_root: root, repo: None };
+    tree::open(&place, None, &context).ok().map(|(tree, _)| tree.graph)
 }

@@ -1,26 +1,34 @@
 //! The root of a tree of stacks, and the store that belongs to it.
 
 use super::keys::settings;
-use super::{options, tree};
-use crate::base::Problems;
+use super::options::{self, here};
+use super::tree::{self, Where};
+use crate::base::{Problem, Problems};
 use crate::cli::Context;
 use crate::infra::store::{self, Store};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// The root of the tree: the folder that is named, else the one that the graph is made of, else that of the workspace,
-/// else the current folder.
+/// What stands at a root that has no `stackorder.yaml` and no layers; the first that is found here or above it counts.
+const MARKS: [&str; 2] = [".git", "data/common.yaml"];
+
+/// The root of the tree: the folder that is named, else the nearest at or above the current one that has a
+/// `stackorder.yaml`, else the folders of layers, else a `.git`, else the data of a workspace, else the current folder.
 ///
 /// # Errors
-/// There is no current folder.
+/// There is no current folder, or a variable `STACKS_*` makes no sense.
 pub fn root(named: Option<&Path>, context: &Context) -> Result<PathBuf, Problems> {
     if let Some(folder) = named.or(context.workspace.as_deref()) {
-        return Ok(folder.to_owned());
+        return match folder.is_dir() {
+            true => Ok(here()?.join(folder)),
+            false => Err(Problem::new(format!("there is no folder `{}`", folder.display())).into()),
+        };
     }
-    let here = options::here()?;
-    let workspace = || here.ancestors().find(|folder| folder.join("data/common.yaml").exists()).map(Path::to_owned);
-    let found = tree::found(&here, &options::read(false)?).or_else(workspace);
-    Ok(found.unwrap_or(here))
+    let here = here()?;
+    let with = |mark: &str| here.ancestors().find(|folder| folder.join(mark).exists()).map(Path::to_owned);
+    let layers = options::read(false)?;
+    let found = with("stackorder.yaml").or_else(|| layers.root(&here));
+    Ok(found.or_else(|| MARKS.iter().find_map(|mark| with(mark))).unwrap_or(here))
 }
 
 /// Opens the store of the tree at `root`, or the one that SUIL_STORE names.
@@ -32,11 +40,34 @@ pub fn store(root: &Path, context: &Context) -> Result<Arc<dyn Store>, Problems>
     Ok(store::open(settings.store.as_deref().map(String::as_str), root)?)
 }
 
-/// The same for a command that only looks: where there is no store yet it makes none.
+/// A store, and the repository whose rows in it are meant.
+pub struct Books {
+    pub store: Arc<dyn Store>,
+    /// `None` where the store belongs to this tree alone, whatever it was called meanwhile.
+    pub repo: Option<String>,
+}
+
+impl Books {
+    /// True for rows of the repository that is meant; letter case does not count.
+    pub fn has(&self, repo: &str) -> bool {
+        self.repo.as_ref().is_none_or(|name| name.eq_ignore_ascii_case(repo))
+    }
+}
+
+/// Opens the store for a command that only looks: where there is none yet it makes none. In a store that SUIL_STORE names
+/// other repositories may have rows, too.
 ///
 /// # Errors
-/// As [`store`].
-pub fn known(root: &Path, context: &Context) -> Result<Option<Arc<dyn Store>>, Problems> {
+/// As [`root`] and [`store`].
+pub fn known(place: &Where, context: &Context) -> Result<Option<Books>, Problems> {
+    let root = root(place.repo_root.as_deref(), context)?;
     let settings = settings(context)?;
-    Ok(store::known(settings.store.as_deref().map(String::as_str), root)?)
+    let Some(store) = store::known(settings.store.as_deref().map(String::as_str), &root)? else { return Ok(None) };
+    let named = || tree::named(place, context).ok().map(|(_, name)| name);
+    let repo = match (&place.repo, &settings.store) {
+        (Some(name), _) => Some(name.clone()),
+        (None, Some(_)) => named(),
+        (None, None) => None,
+    };
+    Ok(Some(Books { store, repo }))
 }

@@ -2,11 +2,13 @@
 
 use super::options;
 use crate::base::{Problem, Problems};
+use crate::cli::Context;
 use crate::data::tree::{Change, Refs, Repository};
 use crate::infra::graph::{self, Graph};
 use crate::infra::layer::Options;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// Where the tree is, and what it is called.
 #[derive(clap::Args, Debug, Default)]
@@ -26,6 +28,7 @@ pub struct Tree {
     pub cached: bool,
     /// `None` outside git.
     refs: Option<Refs>,
+    options: Options,
 }
 
 /// What changed, and what the tree was compared with.
@@ -55,10 +58,10 @@ pub struct Since {
 /// Opens the tree, and finds out what changed where `since` is given: git works while the files are read.
 ///
 /// # Errors
-/// There is no tree, git cannot compare, or everything that is wrong in the configuration.
-pub fn open(args: &Where, since: Option<&Since>) -> Result<(Tree, Option<Changes>), Problems> {
+/// There is no such folder, git cannot compare, or everything that is wrong in the configuration.
+pub fn open(args: &Where, since: Option<&Since>, context: &Context) -> Result<(Tree, Option<Changes>), Problems> {
     let options = options::read(false)?;
-    let root = root(args, &options::here()?, &options)?;
+    let root = super::root::root(args.repo_root.as_deref(), context)?;
     let git = Repository::around(&root);
     let asked = since.is_some();
     let (refs, compared, listing, repo, tracked) = std::thread::scope(|scope| {
@@ -79,15 +82,15 @@ pub fn open(args: &Where, since: Option<&Since>) -> Result<(Tree, Option<Changes
         changes.changes.sort();
         changes.changes.dedup();
     }
-    Ok((Tree { root, graph, cached: opened.cached, refs }, changes))
+    Ok((Tree { root, graph, cached: opened.cached, refs, options }, changes))
 }
 
 /// The folder of the tree and the name of the repository, without a scan.
 ///
 /// # Errors
 /// There is no tree.
-pub fn named(args: &Where) -> Result<(PathBuf, String), Problems> {
-    let root = root(args, &options::here()?, &options::read(false)?)?;
+pub fn named(args: &Where, context: &Context) -> Result<(PathBuf, String), Problems> {
+    let root = super::root::root(args.repo_root.as_deref(), context)?;
     let name = repo(args, &root, &Repository::around(&root));
     Ok((root, name))
 }
@@ -131,26 +134,6 @@ fn listed(file: &Path) -> Result<Vec<Change>, Problems> {
     Ok(paths.map(|path| Change { path: path.to_owned(), gone: false }).collect())
 }
 
-/// The folder of the tree.
-fn root(args: &Where, here: &Path, options: &Options) -> Result<PathBuf, Problems> {
-    if let Some(root) = &args.repo_root {
-        return match root.is_dir() {
-            true => Ok(here.join(root)),
-            false => Err(Problem::new(format!("there is no folder `{}`", root.display())).into()),
-        };
-    }
-    found(here, options).ok_or_else(|| {
-        let what = "there is no tree of stacks here or in any folder above: none has stackorder.yaml, layers or .git";
-        Problem::new(what).help("go to one, or name it with `--repo-root DIR`").into()
-    })
-}
-
-/// The root of the tree that `here` is in: where `stackorder.yaml`, layers, or else `.git` is.
-pub fn found(here: &Path, options: &Options) -> Option<PathBuf> {
-    let with = |name: &str| here.ancestors().find(|folder| folder.join(name).exists()).map(Path::to_owned);
-    with("stackorder.yaml").or_else(|| options.root(here)).or_else(|| with(".git"))
-}
-
 /// What the repository is called.
 fn repo(args: &Where, root: &Path, git: &Repository) -> String {
     let folder = || {
@@ -162,6 +145,29 @@ fn repo(args: &Where, root: &Path, git: &Repository) -> String {
 }
 
 impl Tree {
+    /// Who holds the locks of stacks of this tree, by key. Where there is no store nobody does.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    pub fn holders(&self, context: &Context) -> Result<HashMap<String, graph::Holder>, Problems> {
+        let place = Where { repo_root: Some(self.root.clone()), repo: Some(self.graph.repo.clone()) };
+        let Some(books) = super::root::known(&place, context)? else { return Ok(HashMap::new()) };
+        let locks = books.store.locks()?.into_iter().filter(|lock| graph::key::same_repo(&lock.repo, &self.graph.repo));
+        Ok(locks.map(|lock| (lock.stack, graph::Holder { run: lock.run, pr: 0, who: lock.who })).collect())
+    }
+
+    /// The stack that a word of the command line names: a folder is seen from here first, then from the root.
+    pub fn named(&self, word: &str) -> String {
+        let (path, instance) = graph::key::split(word);
+        let seen = || {
+            let here = options::here().ok()?.join(path).canonicalize().ok()?;
+            let below = here.strip_prefix(self.root.canonicalize().ok()?).ok()?.to_str()?.to_owned();
+            Some(graph::key::key(&below, instance)).filter(|_| !below.is_empty())
+        };
+        let known = |name: &str| graph::find(&self.graph, name).is_ok();
+        seen().filter(|name| known(name) || !known(word)).unwrap_or_else(|| word.to_owned())
+    }
+
     /// The stacks that the old revision had and this tree has no more.
     pub fn removed(&self, changes: &Changes) -> Vec<graph::Removed> {
         let Some(base) = &changes.base else { return Vec::new() };
@@ -169,6 +175,8 @@ impl Tree {
             return Vec::new();
         }
         let revision = Repository::find(&self.root).and_then(|git| git.revision(&format!("{base}...HEAD")));
-        revision.map(|old| graph::removed(&old, &self.graph, &changes.changes)).unwrap_or_default()
+        let Ok(old) = revision.map(Arc::new) else { return Vec::new() };
+        let run = Arc::new(graph::lenient(&self.root, &self.options).of_revision(old.clone()));
+        graph::removed(&*old, &run, &self.root, &self.graph, &changes.changes)
     }
 }

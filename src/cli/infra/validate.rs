@@ -17,7 +17,7 @@ pub struct Args {
 }
 
 pub fn run(args: Args, context: &Context) -> Outcome {
-    let (tree, _) = tree::open(&args.tree, None)?;
+    let (tree, _) = tree::open(&args.tree, None, context)?;
     let graph = &tree.graph;
     let checked = graph::check(graph);
     let mut warnings = graph.warnings.clone();

@@ -21,7 +21,7 @@ pub struct Args {
 }
 
 pub fn run(args: Args, context: &Context) -> Outcome {
-    let (tree, _) = tree::open(&args.tree, None)?;
+    let (tree, _) = tree::open(&args.tree, None, context)?;
     let (lags, problems) = versions::lags(&tree.graph, |address| tags(&tree.root, address));
     let text = || ui::versions::render(&lags, ui::columns(), Paint::ON);
     let value = || Plain::from_iter([("modules", lags.iter().map(ui::versions::value).collect::<Plain>())]);

@@ -20,12 +20,12 @@ pub struct Args {
 
 pub fn run(args: Args, context: &Context) -> Outcome {
     let explicit = args.since.base.is_some() || args.since.changed_from.is_some();
-    let (tree, changes) = match tree::open(&args.tree, Some(&args.since)) {
-        Err(_) if !explicit => tree::open(&args.tree, None)?,
+    let (tree, changes) = match tree::open(&args.tree, Some(&args.since), context) {
+        Err(_) if !explicit => tree::open(&args.tree, None, context)?,
         opened => opened?,
     };
     let changed = changes.as_ref().map(tree::Changes::paths);
-    let why = graph::why(&tree.graph, &args.stack, changed.as_deref())?;
+    let why = graph::why(&tree.graph, &tree.named(&args.stack), changed.as_deref())?;
     let text = || ui::graph::why(&why, changed.is_some(), ui::columns(), Paint::ON);
     ui::show(context.output, text, || ui::graph::plain(&why))?;
     Ok(Exit::Done)

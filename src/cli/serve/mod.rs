@@ -71,7 +71,7 @@ pub fn run(args: Args, context: &Context) -> Outcome {
             .help("write one with `openssl rand -hex 32 >FILE`, then `--token-file FILE` or SUIL_TOKEN")
             .into());
     }
-    let tree = Tree::new(root::root(args.tree.repo_root.as_deref(), context)?, args.tree.repo);
+    let tree = Tree::new(root::root(args.tree.repo_root.as_deref(), context)?, args.tree.repo, context.clone());
     let hosts = context.root().ok();
     // The same file is read again and again as long as this runs.
     place::share();

@@ -1,6 +1,7 @@
 //! The graph of the tree, scanned again when somebody asks and the last scan is a few seconds old.
 
 use crate::base::{Problems, clock};
+use crate::cli::Context;
 use crate::cli::infra::tree;
 use crate::infra::graph::{Edge, Graph, Kind, Node, Order, Stack};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -25,12 +26,13 @@ pub struct Tree {
     root: PathBuf,
     /// What the repository is to be called; `None` for what it is called.
     name: Option<String>,
+    context: Context,
     last: Mutex<Option<(Instant, Result<Arc<Known>, Problems>)>>,
 }
 
 impl Tree {
-    pub fn new(root: PathBuf, name: Option<String>) -> Tree {
-        Tree { root, name, last: Mutex::default() }
+    pub fn new(root: PathBuf, name: Option<String>, context: Context) -> Tree {
+        Tree { root, name, context, last: Mutex::default() }
     }
 
     pub fn root(&self) -> &Path {
@@ -56,7 +58,7 @@ impl Tree {
 
     fn scan(&self) -> Result<Graph, Problems> {
         let place = tree::Where { repo_root: Some(self.root.clone()), repo: self.name.clone() };
-        Ok(tree::open(&place, None)?.0.graph)
+        Ok(tree::open(&place, None, &self.context)?.0.graph)
     }
 }
 

@@ -96,6 +96,8 @@ impl<'a> Marks<'a> {
             // What stands in the folder of a layer is that layer's alone; the rest of its stack is every layer's.
             if let Some(own) = &stack.layer {
                 folders.entry(own).or_default().push(*number);
+                // A layer that is gone leaves nothing to the others.
+                folders.entry(key::folder(own)).or_default();
             }
             folders.entry(stack.path.as_str()).or_default().push(*number);
             stack.watch_paths.iter().for_each(|path| watched.entry(path.as_str()).or_default().push(*number));
@@ -117,7 +119,7 @@ impl<'a> Marks<'a> {
             if dropped || !told.insert(clean.clone()) {
                 continue;
             }
-            let stacks = key::ancestors(&clean).find_map(|folder| folders.get(folder));
+            let stacks = key::ancestors(&clean).find_map(|folder| folders.get(folder)).filter(|all| !all.is_empty());
             for number in stacks.into_iter().flatten() {
                 self.mark(*number, Reason::Changed);
                 self.touch(graph.stacks.get(*number).map(|stack| stack.key.as_str()), &clean);

@@ -74,7 +74,8 @@ fn is_tofu(name: &str) -> bool {
     name.ends_with(".tofu") || name.ends_with(".tofu.json")
 }
 
-fn is_override(name: &str) -> bool {
+/// True for a file that replaces what others say.
+pub fn is_override(name: &str) -> bool {
     let stem = ENDS.iter().find_map(|end| name.strip_suffix(end)).unwrap_or(name);
     stem == "override" || stem.ends_with("_override")
 }

@@ -90,8 +90,11 @@ fn candidates(tree: &Tree, taken: &BTreeSet<String>) -> Vec<String> {
         found.extend(wanted.map(|(path, _)| path.to_owned()));
     }
     let module = |path: &str| tree.root.modules.iter().any(|glob| glob.matches(path));
+    // In a tree of layers that folder has the code that all of them share.
+    let common = tree.options.stacks.to_str().filter(|_| !taken.is_empty());
     found.retain(|path| {
-        !key::ancestors(path).any(|above| taken.contains(above) || module(above))
+        Some(path.as_str()) != common
+            && !key::ancestors(path).any(|above| taken.contains(above) || module(above))
             && !tree.root.exclude.iter().any(|glob| glob.matches(path))
     });
     found.into_iter().collect()

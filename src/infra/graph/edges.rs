@@ -62,15 +62,21 @@ pub fn shared(names: &Names, found: &mut Found) {
     }
 }
 
-/// The edges of one stack. `code` is its folder's.
-pub fn edges(
-    tree: &Tree,
-    stack: &Settled,
-    code: &Code,
-    names: &Names,
-    own: Option<&State>,
-    found: &mut Found,
-) -> Vec<Edge> {
+/// A stack, and what it runs.
+pub struct Runs<'a> {
+    pub stack: &'a Settled,
+    /// The folder that its code runs in.
+    pub folder: &'a str,
+    pub code: &'a Code,
+    /// Its own state.
+    pub own: Option<&'a State>,
+    /// The stacks whose states its templates ask for, and where.
+    pub asked: Option<&'a BTreeMap<String, Option<At>>>,
+}
+
+/// The edges of one stack.
+pub fn edges(tree: &Tree, runs: &Runs, names: &Names, states: &HashMap<String, State>, found: &mut Found) -> Vec<Edge> {
+    let Runs { stack, folder, code, own, asked } = *runs;
     let mut edges: BTreeMap<String, Edge> = BTreeMap::new();
     for entry in &stack.depends_on {
         let Some(target) = target(tree, stack, entry, "depends_on", found) else { continue };
@@ -100,21 +106,24 @@ pub fn edges(
         .filter_map(|target| names.resolve(stack, &target))
         .collect();
     for read in &code.states {
-        let Some(state) = wanted(tree, &stack.path, read) else { continue };
+        let Some(state) = wanted(tree, folder, read) else { continue };
         let at = read.at(read.what.at);
         for to in names.states.get(&state).into_iter().flatten().filter(|to| **to != stack.key && own != Some(&state)) {
-            infer(stack, to, &state, &at, &ignored, &mut edges, found);
+            infer(stack, to, Some(&state), Some(&at), &ignored, &mut edges, found);
         }
+    }
+    for (to, at) in asked.into_iter().flatten().filter(|(to, _)| **to != stack.key) {
+        infer(stack, to, states.get(to), at.as_ref(), &ignored, &mut edges, found);
     }
     edges.into_values().collect()
 }
 
 /// Adds an edge that the code shows, unless somebody wrote one, or wrote that there is none.
-pub fn infer(
+fn infer(
     stack: &Settled,
     to: &str,
-    state: &State,
-    at: &At,
+    state: Option<&State>,
+    at: Option<&At>,
     ignored: &[String],
     edges: &mut BTreeMap<String, Edge>,
     found: &mut Found,
@@ -122,16 +131,19 @@ pub fn infer(
     if ignored.iter().any(|other| other == to) {
         if !edges.contains_key(to) {
             let message = format!("{}: reads the state of {to}, and `ignore_inferred` drops the edge", stack.key);
-            found.warn(Word::InferredSuppressed, arrow(&stack.key, to), message, Some(at.clone()));
+            found.warn(Word::InferredSuppressed, arrow(&stack.key, to), message, at.cloned());
         }
         return;
     }
-    let mut meta = BTreeMap::from([("state".to_owned(), state.uri())]);
-    if let Some((bucket, object)) = state.address.split_once('/').filter(|_| state.kind == "s3") {
-        meta.insert("bucket".to_owned(), bucket.to_owned());
-        meta.insert("key".to_owned(), object.to_owned());
+    let mut meta = BTreeMap::new();
+    if let Some(state) = state {
+        meta.insert("state".to_owned(), state.uri());
+        if let Some((bucket, object)) = state.address.split_once('/').filter(|_| state.kind == "s3") {
+            meta.insert("bucket".to_owned(), bucket.to_owned());
+            meta.insert("key".to_owned(), object.to_owned());
+        }
     }
-    edges.entry(to.to_owned()).or_insert_with(|| edge(stack, to.to_owned(), Need::ReadsState, meta, Some(at.clone())));
+    edges.entry(to.to_owned()).or_insert_with(|| edge(stack, to.to_owned(), Need::ReadsState, meta, at.cloned()));
 }
 
 fn edge(stack: &Settled, to: String, kind: Need, meta: BTreeMap<String, String>, at: Option<At>) -> Edge {

@@ -17,6 +17,7 @@ mod edges;
 mod files;
 mod glob;
 pub mod key;
+mod layers;
 mod memo;
 mod model;
 mod modules;
@@ -43,9 +44,12 @@ pub use removed::{may_be as may_be_removed, removed};
 pub use result::{Affected, Cell, Holder, Loose, Matrix, Reason, Removed, Touched};
 pub use why::{Step, Why, find, why};
 
-use crate::base::Result;
-use crate::infra::layer::Options;
+use crate::base::{Mask, Problem, Result};
+use crate::data::Tree;
+use crate::infra::envelope::Keys;
+use crate::infra::layer::{Options, Run};
 use std::path::Path;
+use std::sync::Arc;
 
 /// A graph, and how it came about.
 #[derive(Clone, Debug)]
@@ -83,7 +87,26 @@ pub fn open(root: &Path, repo: &str, options: &Options, listing: &Listing) -> Re
         return Ok(Opened { graph, cached: true });
     }
     let memo = cache::memo(root);
-    let graph = scan::scan(files::Files::Disk(root), listing, &memo, repo)?;
+    let real = root.canonicalize().map_err(|e| Problem::io("find", root, &e))?;
+    let layers = layers::Layers { run: &lenient(&real, options), root: &real };
+    let graph = scan::scan(files::Files::Disk(root), listing, &memo, repo, &layers)?;
     cache::keep(root, listing, digest, &graph, memo.into_seen());
     Ok(Opened { graph, cached: false })
+}
+
+/// The graph of a revision. Its layers are left out.
+///
+/// # Errors
+/// A folder cannot be listed, or everything that is wrong in the configuration.
+pub fn of_revision(old: &dyn Tree, repo: &str) -> Result<Graph> {
+    let listing = Listing::of_tree(old)?;
+    let nowhere = Path::new("/");
+    let run = lenient(nowhere, &Options { stacks: ".no-layers".into(), ..Options::default() });
+    let layers = layers::Layers { run: &run, root: nowhere };
+    scan::scan(files::Files::Tree(old), &listing, &memo::Memo::default(), repo, &layers)
+}
+
+/// A run over layers without any key: no secret is opened to make a graph.
+pub fn lenient(root: &Path, options: &Options) -> Arc<Run> {
+    Arc::new(Run::new(root, options.clone(), Keys::none(), Mask::new()).lenient())
 }

@@ -121,7 +121,8 @@ impl Modules {
             found.warn(code, subject(folder, source), message, Some(at.clone()));
             None
         };
-        match key::beside(folder, source) {
+        let target = key::beside(folder, source);
+        match target.map(|path| super::layers::origin(tree.options, &path).unwrap_or(path)) {
             None => warn(Word::ModuleOutsideRepo, "which is outside the tree"),
             Some(path) if path == folder => warn(Word::ModuleSelf, "which is its own folder"),
             Some(path) if !tree.listing.is_folder(&path) => warn(Word::ModuleMissing, "and there is no such folder"),

@@ -1,11 +1,15 @@
 //! Stacks that a revision had and the tree has no more.
 
 use super::files::{Files, Folder, Listing};
+use super::layers::Layers;
 use super::memo::Memo;
 use super::{At, Graph, Kind, Need, Removed, code, config, key, scan, tree};
 use crate::data::Tree;
 use crate::data::tree::Change;
+use crate::infra::layer::Run;
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+use std::sync::Arc;
 
 /// True where stacks may have gone with these changes: a file is gone, or the configuration is another one.
 pub fn may_be(changes: &[Change]) -> bool {
@@ -16,13 +20,16 @@ fn is_config(path: &str) -> bool {
     matches!(key::name(path), config::OWN) || path == config::ROOT
 }
 
-/// The stacks of the old tree that `graph` does not have; a stack comes after those that need it, as it is destroyed. Only
+/// The stacks of the tree `run` reads, which is `old`, that `graph` does not have; a stack comes after those that need it, as it is destroyed. Only
 /// the folders that `changes` name are looked at, unless the root configuration is among them. What of the old tree cannot
 /// be read is none.
-pub fn removed(old: &dyn Tree, graph: &Graph, changes: &[Change]) -> Vec<Removed> {
-    let Some(listing) = listing(old, changes) else { return Vec::new() };
+pub fn removed(old: &dyn Tree, run: &Arc<Run>, root: &Path, graph: &Graph, changes: &[Change]) -> Vec<Removed> {
+    let layered = graph.stacks.iter().any(|stack| stack.layer.is_some());
+    let Some(listing) = listing(old, changes, layered) else { return Vec::new() };
     let memo = Memo::default();
-    let Ok(before) = scan::scan(Files::Tree(old), &listing, &memo, &graph.repo) else { return Vec::new() };
+    let layers = Layers { run, root };
+    let before = scan::scan(Files::Tree(old), &listing, &memo, &graph.repo, &layers);
+    let Ok(before) = before else { return Vec::new() };
     let known: BTreeSet<&str> = graph.stacks.iter().map(|stack| stack.key.as_str()).collect();
     let gone: BTreeSet<String> = before
         .stacks
@@ -60,8 +67,8 @@ fn backend(old: &dyn Tree, listing: &Listing, path: &str) -> Option<At> {
 }
 
 /// The part of the old tree that matters; `None` where it cannot be listed.
-fn listing(old: &dyn Tree, changes: &[Change]) -> Option<Listing> {
-    if changes.iter().any(|change| change.path == config::ROOT) {
+fn listing(old: &dyn Tree, changes: &[Change], whole: bool) -> Option<Listing> {
+    if whole || changes.iter().any(|change| change.path == config::ROOT) {
         return Listing::of_tree(old).ok();
     }
     let mut listing = Listing::default();

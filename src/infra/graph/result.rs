@@ -76,6 +76,8 @@ pub struct Holder {
     pub run: String,
     /// The number of a pull request; 0 for none.
     pub pr: u64,
+    /// `anna@desk`.
+    pub who: String,
 }
 
 /// A matrix as workflows of a CI take it.

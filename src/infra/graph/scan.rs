@@ -5,50 +5,69 @@ use super::config;
 use super::discover;
 use super::edges::{self, Names};
 use super::files::{Files, Listing};
+use super::layers::{self, Layers};
 use super::memo::Memo;
 use super::modules;
 use super::settle::{self, Settled};
 use super::state::{self, State};
 use super::tree::{Found, Tree};
-use super::{Backend, Code as Word, Edge, Graph, Kind, Node, Origin, Stack, Warning, key};
+use super::{At, Backend, Code as Word, Edge, Graph, Kind, Node, Origin, Stack, Warning, key};
 use crate::base::{Result, problem};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
+/// How layers are rendered.
+const SETTINGS: &str = "stacks.yaml";
+
 /// The ends of the names of files that make the graph beside code.
-const DATA: [&str; 3] = [".tfvars", ".tfvars.json", ".tfbackend"];
+const DATA: [&str; 4] = [".tfvars", ".tfvars.json", ".tfvars.jinja", ".tfbackend"];
 
 /// True for a file whose content makes the graph wherever it stands.
 pub fn makes(name: &str) -> bool {
-    is_code(name) || DATA.iter().any(|end| name.ends_with(end)) || matches!(name, config::ROOT | config::OWN)
+    is_code(name) || DATA.iter().any(|end| name.ends_with(end)) || matches!(name, config::ROOT | config::OWN | SETTINGS)
 }
 
 /// Makes the graph of the listed files.
 ///
 /// # Errors
 /// Everything that is wrong in the configuration, with its places.
-pub fn scan(files: Files, listing: &Listing, memo: &Memo, repo: &str) -> Result<Graph> {
-    let tree = Tree::open(files, listing, memo, repo)?;
+pub fn scan(files: Files, listing: &Listing, memo: &Memo, repo: &str, layers: &Layers) -> Result<Graph> {
+    let tree = Tree::open(files, listing, memo, repo, &layers.run.options)?;
     let mut found = Found::default();
-    let places = discover::places(&tree, &BTreeSet::new(), &mut found);
+    let layered = layers::stacks(listing, &layers.run.options);
+    let places = discover::places(&tree, &layered, &mut found);
+    let surveyed = layers::survey(&tree, layers, &layered, &mut found);
     let mut stacks: Vec<Settled> = Vec::new();
     for place in places.values() {
         found.warnings.extend(place.code.warnings.iter().cloned());
         stacks.extend(settle::settle(&tree, place, &mut found));
     }
-    let states = states(&tree, &stacks);
-    let codes: BTreeMap<&str, &Code> = places.values().map(|place| (place.path.as_str(), &place.code)).collect();
+    let plain = stacks.len();
+    for one in &surveyed {
+        found.warnings.extend(one.code.warnings.iter().cloned());
+        stacks.push(one.settled.clone());
+    }
+    // Where the code of each stack runs, and that code.
+    let runs: Vec<(&str, &Code)> = (stacks.iter().take(plain))
+        .filter_map(|stack| places.get(&stack.path).map(|place| (place.path.as_str(), &place.code)))
+        .chain(surveyed.iter().map(|one| (one.output.as_str(), &one.code)))
+        .collect();
+    let states = states(&tree, stacks.iter().zip(runs.iter().map(|(folder, _)| *folder)), plain);
+    let codes: BTreeMap<&str, &Code> = runs.iter().copied().collect();
     let modules = modules::modules(&tree, &codes, &mut found);
     let names = Names::new(&stacks, &states);
     edges::shared(&names, &mut found);
     let mut all: Vec<Edge> = Vec::new();
-    for place in places.values() {
-        edges::dynamic(&tree, &place.path, &place.code, &mut found);
+    for (folder, code) in &codes {
+        edges::dynamic(&tree, folder, code, &mut found);
     }
-    for stack in &stacks {
-        let Some(code) = codes.get(stack.path.as_str()) else { continue };
-        all.extend(edges::edges(&tree, stack, code, &names, states.get(&stack.key), &mut found));
+    let reads: HashMap<&str, &BTreeMap<String, Option<At>>> =
+        surveyed.iter().map(|one| (one.settled.key.as_str(), &one.reads)).collect();
+    for (stack, (folder, code)) in stacks.iter().zip(&runs) {
+        let asked = reads.get(stack.key.as_str()).copied();
+        let runs = edges::Runs { stack, folder, code, own: states.get(&stack.key), asked };
+        all.extend(edges::edges(&tree, &runs, &names, &states, &mut found));
         let node = Node { kind: Kind::Stack, key: stack.key.clone() };
-        all.extend(modules.edges(&node, &stack.path));
+        all.extend(modules.edges(&node, folder));
     }
     for module in modules.modules.values().filter(|module| module.kind == Origin::Local) {
         let node = Node { kind: Kind::Module, key: module.key.clone() };
@@ -63,6 +82,12 @@ pub fn scan(files: Files, listing: &Listing, memo: &Memo, repo: &str) -> Result<
     let external = edges::external(&mut all);
     let owners: BTreeSet<&str> = places.keys().map(String::as_str).collect();
     let mut nodes: Vec<Stack> = stacks.iter().map(|stack| node(&tree, stack, &states, &owners)).collect();
+    for (node, one) in nodes.iter_mut().skip(plain).zip(&surveyed) {
+        node.layer = Some(one.path.clone());
+        node.watch_globs = one.globs.iter().cloned().collect();
+        let watched: BTreeSet<String> = node.watch_paths.drain(..).chain(one.watch.iter().cloned()).collect();
+        node.watch_paths = watched.into_iter().collect();
+    }
     nodes.extend(external);
     Ok(finished(&tree, nodes, modules.modules.into_values().collect(), all, found.warnings))
 }
@@ -91,14 +116,20 @@ fn finished(
     }
 }
 
-fn states(tree: &Tree, stacks: &[Settled]) -> HashMap<String, State> {
+/// The states of stacks, each with the folder that its code runs in; the first `plain` of them are no layers.
+fn states<'a>(
+    tree: &Tree,
+    stacks: impl Iterator<Item = (&'a Settled, &'a str)>,
+    plain: usize,
+) -> HashMap<String, State> {
     let mut states = HashMap::new();
-    for stack in stacks {
+    for (number, (stack, folder)) in stacks.enumerate() {
         let Some((kind, settings)) = &stack.backend else { continue };
-        if kind != "s3" && !tree.root.every_backend {
+        // What makes a folder a stack says nothing of layers, which are stacks anyway.
+        if kind != "s3" && !tree.root.every_backend && number < plain {
             continue;
         }
-        if let Ok(state) = state::state(kind, settings, &stack.workspace, &stack.path) {
+        if let Ok(state) = state::state(kind, settings, &stack.workspace, folder) {
             states.insert(stack.key.clone(), state);
         }
     }

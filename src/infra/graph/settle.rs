@@ -46,6 +46,20 @@ pub fn settle(tree: &Tree, place: &Place, found: &mut Found) -> Vec<Settled> {
     instances.iter().filter_map(|instance| one(tree, place, instance, found)).collect()
 }
 
+/// The stack that a layer is: what its stack says, and over it what it says itself.
+pub fn layer(tree: &Tree, place: &Place, name: &str, over: Own, found: &mut Found) -> Option<Settled> {
+    let place = Place {
+        path: place.path.clone(),
+        code: place.code.clone(),
+        own: Own {
+            tool: over.tool.clone().or_else(|| place.own.tool.clone()),
+            tool_version: over.tool_version.clone().or_else(|| place.own.tool_version.clone()),
+            ..place.own.clone()
+        },
+    };
+    one(tree, &place, &Instance { name: name.to_owned(), own: over, file: None }, found)
+}
+
 /// The first rule that names any: a list, a file each, the workspace, none.
 fn instances(tree: &Tree, place: &Place, found: &mut Found) -> Option<Vec<Instance>> {
     let matched = matched(tree, place, found)?;

@@ -6,6 +6,7 @@ use super::files::{Files, Listing};
 use super::memo::Memo;
 use super::{At, Code as Word, Warning, code};
 use crate::base::{FileId, Place, Problem, Problems, Result};
+use crate::infra::layer::Options;
 use std::collections::BTreeMap;
 
 /// The tree and its root configuration.
@@ -16,6 +17,8 @@ pub struct Tree<'a> {
     pub root: Root,
     /// `owner/name` of the repository.
     pub repo: &'a str,
+    /// What folders of layers are called.
+    pub options: &'a Options,
 }
 
 impl<'a> Tree<'a> {
@@ -23,8 +26,14 @@ impl<'a> Tree<'a> {
     ///
     /// # Errors
     /// Everything that is wrong in it.
-    pub fn open(files: Files<'a>, listing: &'a Listing, memo: &'a Memo, repo: &'a str) -> Result<Tree<'a>> {
-        let mut tree = Tree { files, listing, memo, root: Root::default(), repo };
+    pub fn open(
+        files: Files<'a>,
+        listing: &'a Listing,
+        memo: &'a Memo,
+        repo: &'a str,
+        options: &'a Options,
+    ) -> Result<Tree<'a>> {
+        let mut tree = Tree { files, listing, memo, root: Root::default(), repo, options };
         if listing.file(config::ROOT).is_some() {
             let bytes = tree.config(config::ROOT)?;
             tree.root = Root::read(&files.shown(config::ROOT), &bytes)?;

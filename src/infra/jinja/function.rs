@@ -135,6 +135,7 @@ fn remote(
 fn answer(state: &State, missed: &Missed, name: String, found: Answer) -> Value {
     match found {
         Answer::Value(found) => value::value(found),
+        Answer::Unknown => super::unknown::value(),
         Answer::Absent(words) => {
             let mut missed = missed.lock().unwrap_or_else(|e| e.into_inner());
             missed.entry(state.name().to_owned()).or_default().push((name, words));

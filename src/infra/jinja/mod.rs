@@ -9,6 +9,7 @@ mod function;
 mod json;
 #[cfg(test)]
 mod tests;
+mod unknown;
 mod value;
 mod varied;
 
@@ -52,6 +53,8 @@ pub enum Answer {
     /// There is no such name; the words say where it was looked for: `layer stacks/ferry/layers/harbor has no variable
     /// absent`. The template goes on with something undefined, which `default` can replace.
     Absent(String),
+    /// There is a value, and nobody knows it yet: every name, item and method of it is unknown, too.
+    Unknown,
 }
 
 /// Answers what templates ask for beyond their variables. An `Err` stops the template: one line, lower case, no stop.

@@ -18,6 +18,7 @@ mod secrets;
 mod settings;
 mod site;
 mod sources;
+mod survey;
 pub mod unread;
 mod variables;
 
@@ -32,4 +33,5 @@ pub use secrets::Secrets;
 pub use settings::Settings;
 pub use site::{Layer, Name, shown};
 pub use sources::{Item, Kind, Sources};
+pub use survey::{Seen, Survey, below, survey};
 pub use variables::{Variable, Variables};

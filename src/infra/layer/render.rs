@@ -9,7 +9,7 @@ use super::variables::Variables;
 use super::{Layer, Run, declare, each, output, unread};
 use crate::base::{FileId, Problem, Problems, Result};
 use crate::infra::Value;
-use crate::infra::jinja::{Jinja, Var};
+use crate::infra::jinja::{Host, Jinja, Var};
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -56,12 +56,17 @@ pub fn build(run: &Arc<Run>, layer: &Layer) -> Result<Built> {
 
 /// The same for the last layer of `chain`, whose state another one asks for. What its templates ask goes to `asking`.
 pub(super) fn build_for(run: &Arc<Run>, layer: &Layer, chain: &Chain, asking: &Arc<Asking>) -> Result<Built> {
+    let asked = Asked { run: Arc::clone(run), layer: layer.clone(), chain: chain.clone(), asking: Arc::clone(asking) };
+    build_with(run, layer, Arc::new(asked), asking)
+}
+
+/// The same where `host` answers the templates.
+pub(super) fn build_with(run: &Run, layer: &Layer, host: Arc<dyn Host>, asking: &Asking) -> Result<Built> {
     let (environments, opened) = run.environments()?;
     let mut pieces = pieces::collect(run, layer)?;
     let predefined = predefined(run, layer, &environments)?;
     let sensitive = run.sources.settings()?.sensitive;
-    let asked = Asked { run: Arc::clone(run), layer: layer.clone(), chain: chain.clone(), asking: Arc::clone(asking) };
-    let templates = Templates { jinja: Jinja::new(Arc::new(asked)), asking };
+    let templates = Templates { jinja: Jinja::new(host), asking };
     let private = first_pass(run, layer, &templates, &predefined, &mut pieces)? || opened;
     let (mut variables, more) = all(run, layer, &predefined, &pieces)?;
     variables.0.entry("stacks_environments".to_owned()).and_modify(|all| all.secret = opened);

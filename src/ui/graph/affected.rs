@@ -15,14 +15,15 @@ pub fn affected(affected: &Affected, all: usize, against: &str, columns: Option<
         let mut headings = vec!["wave", "stack", "reasons"];
         headings.extend(mapped.then_some("environment"));
         headings.extend(locked.then_some("locked by"));
-        headings.push("via");
+        let via = affected.affected.iter().any(|one| !one.via.is_empty());
+        headings.extend(via.then_some("via"));
         let mut table = Table::new(headings);
         for one in &affected.affected {
             let reasons = one.reasons.iter().copied().map(Reason::name).collect::<Vec<_>>().join(", ");
             let mut row = vec![one.wave.to_string(), one.key.clone(), reasons];
             row.extend(mapped.then(|| one.environment.clone()));
-            row.extend(locked.then(|| one.locked_by.as_ref().map(|holder| holder.run.clone()).unwrap_or_default()));
-            row.push(one.via.join(", "));
+            row.extend(locked.then(|| one.locked_by.as_ref().map(|holder| holder.who.clone()).unwrap_or_default()));
+            row.extend(via.then(|| one.via.join(", ")));
             table.row(row);
         }
         out.push_str(&table.render(columns, paint));
