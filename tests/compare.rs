@@ -1,10 +1,12 @@
-//! Commands that hold a tree of layers against something else: `suil infra diff` against a revision, `suil infra lint`
-//! against how the original reads it.
+//! Commands that hold a tree against something else: `suil infra diff` against a revision, `suil infra lint`
+//! against how the original reads it, `suil infra drift` against the world, `suil infra versions` against what there is.
 
 #![allow(clippy::disallowed_methods)]
 
 #[path = "compare/diff.rs"]
 mod diff;
+#[path = "compare/drift.rs"]
+mod drift;
 #[path = "compare/lint.rs"]
 mod lint;
 #[path = "cli/room.rs"]
@@ -12,3 +14,5 @@ mod lint;
 mod room;
 #[path = "compare/tree.rs"]
 mod tree;
+#[path = "compare/versions.rs"]
+mod versions;

@@ -13,6 +13,8 @@ mod documented;
 mod exits;
 #[path = "store/filled.rs"]
 mod filled;
+#[path = "faces/planned.rs"]
+mod planned;
 #[path = "cli/room.rs"]
 #[allow(dead_code, reason = "others need the rest")]
 mod room;

@@ -12,6 +12,8 @@ mod affected;
 mod code;
 #[path = "impact/data.rs"]
 mod data;
+#[path = "impact/layers.rs"]
+mod layers;
 #[path = "impact/page.rs"]
 mod page;
 #[path = "impact/repository.rs"]

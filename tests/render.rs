@@ -397,16 +397,21 @@ fn a_tree_says_how_it_wants_to_be_rendered() {
 }
 
 #[test]
-fn what_files_of_base_set_in_hcl_or_json_is_declared() {
+fn what_files_of_base_set_is_declared_as_the_original_does_or_all_of_it() {
     let tree = Tree::new();
     tree.write("stacks/kiln/base/w.auto.tfvars", "deep = 1\n");
     tree.write("stacks/kiln/base/w.auto.tfvars.json", "{\"//\": \"a comment\", \"wide\": 1, \"known\": 2}\n");
+    tree.write("stacks/kiln/base/terraform.tfvars", "plain = 1\n");
     tree.write("stacks/kiln/base/v.tf.json", "{\"variable\": {\"known\": {}}}\n");
-    assert_eq!(tree.render(LAYER, &[]).status, 0);
-    let declared: serde_json::Value =
-        serde_json::from_str(&tree.read(&format!("{LAYER}/stacks.out/stacks.tf.json"))).expect("JSON");
-    let has = |name: &str| declared["variable"].get(name).is_some();
-    assert_eq!(["deep", "wide", "known", "//"].map(has), [true, true, false, false]);
+    let declared = || {
+        assert_eq!(tree.render(LAYER, &[]).status, 0);
+        let text = tree.read(&format!("{LAYER}/stacks.out/stacks.tf.json"));
+        let declared: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+        ["deep", "wide", "plain", "known", "//"].map(|name| declared["variable"].get(name).is_some())
+    };
+    assert_eq!(declared(), [true, false, false, false, false]);
+    tree.write("stacks.yaml", "declare: all\n");
+    assert_eq!(declared(), [true, true, true, false, false]);
     tree.write("stacks/kiln/base/w.auto.tfvars.json", "{\"wide\": }\n");
     let left = tree.render(LAYER, &[]);
     assert_eq!(left.status, 1);

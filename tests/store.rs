@@ -5,6 +5,7 @@
 #[path = "store/commands.rs"]
 mod commands;
 #[path = "store/contend.rs"]
+#[allow(clippy::print_stdout, reason = "a process tells the one that started it")]
 mod contend;
 #[path = "store/filled.rs"]
 mod filled;

@@ -442,6 +442,27 @@ fn a_killed_suil_leaves_what_an_undo_repairs() {
 }
 
 #[test]
+fn an_interrupt_waits_for_the_pushes_and_a_second_one_does_not() {
+    let shift = ["move", "terraform_data.pot", BLUE];
+    let strike =
+        |more: &str| format!("case \"$*\" in *harbor/stacks.out\\ state\\ push*) kill -TERM $PPID; {more};; esac");
+    let tree = tree();
+    let tool = tree.stand_in(&strike("sleep 0.1"));
+    let left = tree.surgery_with(&[("STACKS_TERRAFORM_PATH", &tool)], &shift);
+    assert_eq!(left.status, 130, "{left:?}");
+    assert!(left.stderr.starts_with("suil: interrupted, no plan was made\n"), "{left:?}");
+    assert_eq!((tree.held("harbor").0.len(), tree.held("harbor_blue").0.len()), (3, 2));
+    tree.well(&["undo"]);
+    let tool = tree.stand_in(&strike("sleep 0.1; kill -TERM $PPID; sleep 60"));
+    let left = tree.surgery_with(&[("STACKS_TERRAFORM_PATH", &tool)], &shift);
+    assert_eq!(left.status, 130, "{left:?}");
+    assert!(left.stderr.contains("suil was told twice to end: nothing was put back"), "{left:?}");
+    assert_eq!((tree.held("harbor").0.len(), tree.held("harbor_blue").0.len()), (5, 2));
+    tree.well(&["undo"]);
+    assert_eq!((tree.held("harbor").0.len(), tree.held("harbor_blue").0.len()), (5, 0));
+}
+
+#[test]
 fn a_state_that_changes_meanwhile_is_not_overwritten() {
     let tree = tree();
     // Somebody else is faster by one serial: Terraform refuses the push.

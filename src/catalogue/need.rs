@@ -14,6 +14,8 @@ use std::sync::Arc;
 pub struct Need {
     pub reader: String,
     pub provider: String,
+    /// The top-level key of the reader's data that it is below.
+    pub key: String,
     /// From the module's name on: `infra.network/prod.address`.
     pub field: String,
     pub place: Place,
@@ -35,7 +37,7 @@ pub fn needs(workspace: &Workspace, selection: &Selection, modules: &BTreeSet<St
             providers.entry(module).or_default().push(card);
         }
     }
-    let mut needs: BTreeMap<[String; 3], Place> = BTreeMap::new();
+    let mut needs: BTreeMap<[String; 4], Place> = BTreeMap::new();
     if providers.is_empty() {
         return Ok(Vec::new());
     }
@@ -43,7 +45,7 @@ pub fn needs(workspace: &Workspace, selection: &Selection, modules: &BTreeSet<St
         let Ok(probe) = workspace.probe(&card.name) else { continue };
         let Ok(shape) = card.shape(workspace, &probe) else { continue };
         let Ok(Some(merged)) = workspace.stacks().get(workspace, &shape).merge(workspace, &card.name) else { continue };
-        markers(&merged, &mut |lookup, place| {
+        let mut found = |key: &str, lookup: &Lookup, place: Place| {
             let module = lookup.field.split('.').next().unwrap_or_default();
             if lookup.from != From::Facts || lookup.self_ == SelfRule::Only {
                 return;
@@ -54,13 +56,26 @@ pub fn needs(workspace: &Workspace, selection: &Selection, modules: &BTreeSet<St
                 role && glob.matches(&other.name) && other.name != card.name
             };
             for provider in providers.get(module).into_iter().flatten().filter(fits) {
-                let key = [card.name.to_string(), provider.name.to_string(), lookup.field.clone()];
-                needs.entry(key).or_insert(place);
+                let names = [&*card.name, &*provider.name, &lookup.field, key];
+                needs.entry(names.map(str::to_owned)).or_insert(place);
             }
-        });
+        };
+        for (key, slot) in merged.map().into_iter().flat_map(|map| map.iter()) {
+            markers(&slot.value, &mut |lookup, place| found(key, lookup, place));
+        }
     }
-    let need = |([reader, provider, field], place): ([String; 3], Place)| Need { reader, provider, field, place };
+    let need =
+        |([reader, provider, field, key], place): ([String; 4], Place)| Need { reader, provider, key, field, place };
     Ok(needs.into_iter().map(need).collect())
+}
+
+/// The nodes that have one of these modules, by name.
+pub fn holders(workspace: &Workspace, modules: &BTreeSet<String>) -> Vec<String> {
+    let has = |name: &&str| {
+        let view = workspace.card(name).and_then(|card| card.view(workspace));
+        view.is_ok_and(|view| view.modules.iter().any(|module| modules.contains(module)))
+    };
+    workspace.node_names().filter(has).map(str::to_owned).collect()
 }
 
 fn markers(value: &Value, found: &mut dyn FnMut(&Lookup, Place)) {

@@ -1,6 +1,11 @@
 //! Compares two revisions of the workspace, for `suil diff` and `--affected`.
 
+mod held;
+
 use super::load::Loaded;
+use held::Held;
+pub use held::with_layers;
+
 use crate::base::{Problem, Problems, problem};
 use crate::catalogue::impact::{Both, Impact};
 use crate::catalogue::{Selection, Workspace};
@@ -41,19 +46,25 @@ impl Past {
 pub struct Version<'a> {
     /// `None` for the working tree.
     pub name: Option<&'a str>,
+    pub commit: Option<&'a str>,
     pub workspace: &'a Workspace,
     pub modules: &'a Modules,
 }
 
 impl Loaded {
     pub fn version(&self) -> Version<'_> {
-        Version { name: None, workspace: &self.workspace, modules: &self.modules }
+        Version { name: None, commit: None, workspace: &self.workspace, modules: &self.modules }
     }
 }
 
 impl Past {
     pub fn version(&self) -> Version<'_> {
-        Version { name: Some(&self.name), workspace: &self.workspace, modules: &self.modules }
+        Version {
+            name: Some(&self.name),
+            commit: Some(&self.commit),
+            workspace: &self.workspace,
+            modules: &self.modules,
+        }
     }
 }
 
@@ -63,6 +74,7 @@ pub struct Comparison<'a> {
     after: Version<'a>,
     loaded: &'a Loaded,
     pub both: Both,
+    held: Held,
     code: BTreeMap<String, Code>,
 }
 
@@ -88,7 +100,8 @@ impl<'a> Comparison<'a> {
             problems.extend(in_version(then, before));
             problems
         })?;
-        let mut comparison = Comparison { before, after, loaded, both, code: BTreeMap::new() };
+        let held = Held::compare(loaded, before, after)?;
+        let mut comparison = Comparison { before, after, loaded, both, held, code: BTreeMap::new() };
         comparison.code = comparison.modules()?;
         Ok(comparison)
     }
@@ -129,7 +142,8 @@ impl<'a> Comparison<'a> {
     pub fn touched(&self) -> impl Iterator<Item = Touched<'_>> {
         self.both.impacts(&self.loaded.vault).filter_map(|impact| {
             let code: Vec<&Code> = impact.kept().filter_map(|name| self.code.get(name)).collect();
-            (impact.is_any() || !code.is_empty()).then_some(Touched { impact, code })
+            let any = impact.is_any() || !code.is_empty() || self.held.touches(&impact.node);
+            any.then_some(Touched { impact, code })
         })
     }
 
@@ -175,6 +189,8 @@ impl<'a> Comparison<'a> {
             values: values.cloned().collect(),
             unseen: impact.unseen.to_vec(),
             resources: found,
+            layers: self.held.layers(&impact.node, only),
+            reads: self.held.reads(&impact.node, only),
         };
         // `deployment` is none of the modules that may be asked for.
         (only("deployment") || node.is_any()).then_some(node)

@@ -1,9 +1,10 @@
 //! Nodes that a run comes to later: their data is made from what the layers of others bring.
 
+use super::impact::with_layers;
 use super::start::Start;
 use crate::base::{Plain, Problem, Problems, problem};
 use crate::catalogue::{self, Catalogue, Need, Workspace, need};
-use crate::plan::{Language, Modules};
+use crate::plan::Modules;
 use crate::run::{self, Gathered, Prepared, layers};
 use std::collections::BTreeSet;
 
@@ -24,10 +25,7 @@ impl Later {
         modules: &Modules,
         selection: catalogue::Selection,
     ) -> Result<(catalogue::Selection, Later), Problems> {
-        let with_layers = modules
-            .iter()
-            .filter(|module| matches!(module.collector(), Ok(Some(found)) if found.language == Language::Layers));
-        let names: BTreeSet<String> = with_layers.map(|module| module.name().to_owned()).collect();
+        let names = with_layers(modules);
         let needs = need::needs(workspace, &selection, &names)?;
         if needs.is_empty() {
             return Ok((selection, Later::default()));

@@ -11,6 +11,7 @@ use zeroize::Zeroizing;
 
 /// The workspace with its settings and the secrets that its keys open.
 pub struct Loaded {
+    pub context: Context,
     pub workspace: Workspace,
     pub settings: Settings,
     pub vault: Vault,
@@ -30,7 +31,7 @@ impl Context {
         let vault = settings.vault(&mask)?;
         let workspace = Workspace::open(&root)?;
         let modules = Modules::open(workspace.library());
-        Ok(Loaded { workspace, settings, vault, mask, modules })
+        Ok(Loaded { context: self.clone(), workspace, settings, vault, mask, modules })
     }
 }
 

@@ -43,7 +43,7 @@ impl Start {
         let loaded = context.load()?;
         let selected = selection.of_nodes(&loaded)?;
         let catalogue = Catalogue::build(&loaded.workspace, &selected)?;
-        Start::over(context, selection, loaded, catalogue, Later::default(), parallel, force)
+        Start::over(selection, loaded, catalogue, Later::default(), parallel, force)
     }
 
     /// The same, where nodes whose data reads what the layers of other selected nodes bring come later.
@@ -61,11 +61,10 @@ impl Start {
             problem::sort(&mut problems);
             problems
         })?;
-        Start::over(context, selection, loaded, catalogue, later, parallel, force)
+        Start::over(selection, loaded, catalogue, later, parallel, force)
     }
 
     fn over(
-        context: &Context,
         selection: &Selection,
         loaded: Loaded,
         catalogue: Catalogue,
@@ -88,7 +87,7 @@ impl Start {
             purpose: purpose(),
             step_limit: STEP,
         };
-        let start = Start::with(context, loaded, catalogue, options)?;
+        let start = Start::with(loaded, catalogue, options)?;
         Ok(Start { later, ..start })
     }
 
@@ -118,14 +117,14 @@ impl Start {
             purpose: purpose(),
             step_limit: STEP,
         };
-        Start::with(context, loaded, catalogue, options)
+        Start::with(loaded, catalogue, options)
     }
 
-    fn with(context: &Context, loaded: Loaded, catalogue: Catalogue, options: Options) -> Result<Start, Problems> {
+    fn with(loaded: Loaded, catalogue: Catalogue, options: Options) -> Result<Start, Problems> {
         let screen = Arc::new(ui::watch::Screen::default());
         let stop = Stop::default();
         let halt = terraform::Stop::default();
-        let setup = Arc::new(setup(context, loaded, &screen, halt.clone()));
+        let setup = Arc::new(setup(loaded, &screen, halt.clone()));
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
         let runtime = runtime.map_err(|e| Problem::new(format!("cannot start the threads of a run: {e}")))?;
         runtime.spawn(listen(stop.clone()));
@@ -375,8 +374,8 @@ impl Start {
     }
 }
 
-fn setup(context: &Context, loaded: Loaded, screen: &Arc<ui::watch::Screen>, halt: terraform::Stop) -> Setup {
-    let Loaded { workspace, settings, vault, mask, modules } = loaded;
+fn setup(loaded: Loaded, screen: &Arc<ui::watch::Screen>, halt: terraform::Stop) -> Setup {
+    let Loaded { context, workspace, settings, vault, mask, modules } = loaded;
     let sudo = match settings.sudo_password {
         Some(word) => {
             mask.add(&word);
@@ -400,7 +399,7 @@ fn setup(context: &Context, loaded: Loaded, screen: &Arc<ui::watch::Screen>, hal
         agent: variable("SSH_AUTH_SOCK").map(Into::into),
         ..Access::default()
     };
-    let layers = Arc::new(Held::new(context, workspace.root(), vault.mask(), halt));
+    let layers = Arc::new(Held::new(&context, workspace.root(), vault.mask(), halt));
     Setup { workspace, modules, vault, access, layers }
 }
 

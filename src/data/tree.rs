@@ -7,7 +7,7 @@ mod disk;
 mod git;
 
 pub use disk::Disk;
-pub use git::{Change, Refs, Repository, Revision};
+pub use git::{Change, Refs, Repository, Revision, tags};
 
 use std::fmt::Debug;
 use std::io;

@@ -19,5 +19,6 @@ pub mod store;
 pub mod surgery;
 pub mod terraform;
 pub mod value;
+pub mod versions;
 
 pub use value::{Number, Value};

@@ -59,6 +59,47 @@ pub struct NodeImpact {
     pub unseen: Vec<String>,
     /// Per module what differs, or why that is not known.
     pub resources: Vec<(String, std::result::Result<Vec<Changed>, Unknown>)>,
+    /// The layers that the node holds and that Terraform is told otherwise.
+    pub layers: Vec<LayerImpact>,
+    /// What its data reads of such layers of others, and may be another value then.
+    pub reads: Vec<LayerRead>,
+}
+
+/// A layer of Terraform that is not rendered as it was.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct LayerImpact {
+    /// `<stack>/<layer>`.
+    pub layer: String,
+    pub change: LayerChange,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum LayerChange {
+    Added,
+    Removed,
+    /// These files of its output folder differ.
+    Changed(Vec<String>),
+    /// It cannot be compared, and why.
+    Unknown(String),
+}
+
+impl LayerChange {
+    /// `added`, `removed`, `changed` or `unknown`.
+    pub fn word(&self) -> &'static str {
+        match self {
+            LayerChange::Added => "added",
+            LayerChange::Removed => "removed",
+            LayerChange::Changed(_) => "changed",
+            LayerChange::Unknown(_) => "unknown",
+        }
+    }
+}
+
+/// A field of the facts of a node, as another one reads it.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct LayerRead {
+    pub node: String,
+    pub field: String,
 }
 
 impl NodeImpact {
@@ -71,6 +112,8 @@ impl NodeImpact {
             || !self.values.is_empty()
             || !self.unseen.is_empty()
             || !self.resources.is_empty()
+            || !self.layers.is_empty()
+            || !self.reads.is_empty()
     }
 }
 

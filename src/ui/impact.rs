@@ -6,7 +6,7 @@ use super::{Paint, columns};
 use crate::base::{Place, Plain};
 use crate::catalogue::impact::{Difference, What};
 use crate::data::{Value, Vault};
-use crate::plan::impact::{Changed, NodeImpact, Revisions, Unknown, public};
+use crate::plan::impact::{Changed, LayerChange, LayerImpact, LayerRead, NodeImpact, Revisions, Unknown, public};
 use crate::resource::{TextDiff, Verb};
 
 /// Lines are broken before this column.
@@ -106,6 +106,24 @@ impl Page<'_> {
             let words = "? the node was never probed, and may read an OS layer that differs:";
             let files = node.unseen.iter().map(|path| format!("      {}\n", self.show(path))).collect::<String>();
             out.push_str(&format!("  {}\n{}", self.paint.quiet(words), files));
+        }
+        for LayerImpact { layer, change } in &node.layers {
+            let name = self.show(layer);
+            let text = match change {
+                LayerChange::Added => self.paint.added(&format!("+ layer {name}")),
+                LayerChange::Removed => self.paint.removed(&format!("- layer {name}")),
+                LayerChange::Changed(files) => {
+                    format!("{}: {}", self.paint.changed(&format!("~ layer {name}")), self.show(&files.join(", ")))
+                }
+                LayerChange::Unknown(why) => {
+                    self.paint.quiet(&format!("? layer {name} cannot be compared: {}", self.show(why)))
+                }
+            };
+            out.push_str(&format!("  {text}\n"));
+        }
+        for LayerRead { node, field } in &node.reads {
+            let words = format!("? {field} of {node} may be another value");
+            out.push_str(&format!("  {}\n", self.paint.quiet(&self.show(&words))));
         }
         for (module, found) in &node.resources {
             match found {

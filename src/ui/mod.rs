@@ -28,6 +28,7 @@ pub mod stacks;
 pub mod store;
 pub mod table;
 pub mod text;
+pub mod versions;
 pub mod watch;
 
 pub use output::{Listing, Output, document, show};

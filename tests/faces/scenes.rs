@@ -42,6 +42,8 @@ pub fn scenes() -> &'static [Scene] {
         stage.impact();
         stage.layers();
         stage.compared();
+        stage.outside();
+        stage.planned();
         stage.scenes
     })
 }
@@ -425,6 +427,12 @@ impl Stage {
         self.same(&room, "`suil plan`, `suil apply --dry-run`", &["plan", "--node", "*"], WELL);
         self.file(&room, "`.runs/latest/plan.json`", ".runs/latest/plan.json");
         self.file(&room, "`facts/NODE/MODULE.yaml`", "facts/cloud/infra.yaml");
+        commit(&room);
+        room.write("infra/environments/prod/env.tfvars", "town = \"harbor\"\n");
+        room.write("facts/cloud/infra.yaml", "facts: {net/prod: {text: a}}\n");
+        self.same(&room, "`suil diff`", &["diff", "HEAD"], WELL);
+        room.write("infra/stacks/net/base/main.tf", "{{ nothing }}");
+        self.same(&room, "`suil diff`", &["diff", "HEAD"], WELL);
     }
 
     /// A change of everything, against the revision before it.
@@ -446,19 +454,17 @@ impl Stage {
 
 /// Makes a repository of the room, with all of it in one commit.
 pub fn commit(room: &Room) {
-    let git = |args: &[&str]| {
-        let who = ["-c", "user.name=t", "-c", "user.email=t@example.com"];
-        let ended = std::process::Command::new("git")
-            .current_dir(room.path())
-            .args(who)
-            .args(args)
-            .env("GIT_CONFIG_GLOBAL", "/dev/null")
-            .status();
-        assert!(ended.expect("git").success(), "git {args:?}");
-    };
-    git(&["init", "--quiet"]);
-    git(&["add", "--all"]);
-    git(&["commit", "--quiet", "--message", "one"]);
+    git(&room.path(), &["init", "--quiet"]);
+    git(&room.path(), &["add", "--all"]);
+    git(&room.path(), &["commit", "--quiet", "--message", "one"]);
+}
+
+/// Runs git in a folder.
+pub fn git(folder: &std::path::Path, args: &[&str]) {
+    let who = ["-c", "user.name=t", "-c", "user.email=t@example.com"];
+    let mut command = std::process::Command::new("git");
+    let ended = command.current_dir(folder).args(who).args(args).env("GIT_CONFIG_GLOBAL", "/dev/null").status();
+    assert!(ended.expect("git").success(), "git {args:?}");
 }
 
 /// `@` stands for the folder that is the node's disk.

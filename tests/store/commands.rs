@@ -86,8 +86,8 @@ RUN            AGE  TOOK  MODE   STATE
         &ids,
         64,
         "\
-suil: `--limit` belongs to the list of runs
-help: leave it out, or the word behind it
+suil: `--limit` before the word behind it is of the list of runs
+help: put it behind that word, or leave it out
 ",
     );
 }
@@ -261,4 +261,35 @@ fn runs_and_locked_stacks_are_completed() {
     found.reverse();
     assert_eq!(found, ids);
     assert_eq!(ask(&["suil", "infra", "unlock", "stacks/prod/w"]), ["stacks/prod/web:blue", "stacks/prod/web:green"]);
+}
+
+#[test]
+fn commands_are_about_the_repository_of_the_tree_where_others_share_the_store() {
+    let server = crate::server::server();
+    let url = server.url(&server.database());
+    let ids = fill(&*open(Some(&url), "/nowhere".as_ref()));
+    let room = Room::with(&[("stackorder.yaml", "version: 1\n")]).set("SUIL_STORE", &url);
+    let asked = |args: &[&str]| room.run(&[&["infra"], args].concat());
+    says(&asked(&["runs"]), &ids, 0, "no runs\n");
+    says(&asked(&["locks"]), &ids, 0, "no locks\n");
+    says(
+        &asked(&["unlock", "stacks/prod/vpc", "--reason", "x"]),
+        &ids,
+        1,
+        "\
+suil: `stacks/prod/vpc` is not locked
+help: another repository has locked it: `acme/infra//stacks/prod/vpc`
+",
+    );
+    assert_eq!(asked(&["runs", "--repo", "ACME/infra"]).stdout.lines().count(), 9);
+    assert_eq!(asked(&["runs", "show", "-2", "--repo", "acme/infra"]).status, 0);
+    says(
+        &asked(&["unlock", "acme/infra//stacks/old/queue", "--reason", "x"]),
+        &ids,
+        0,
+        "\
+released `stacks/old/queue`, held by run `<AWAY>` of ci@runner-7
+",
+    );
+    assert_eq!(asked(&["locks", "--repo", "acme/infra"]).stdout.lines().count(), 8);
 }

@@ -74,7 +74,7 @@ fn certificates_are_looked_at_as_far_as_the_address_says() {
                 store.locks().expect("read");
                 assert_eq!(server.tell(&database, encrypted), wanted, "{host} {mode}");
                 drop(store);
-                while server.tell(&database, encrypted) != "" {
+                while !server.tell(&database, encrypted).is_empty() {
                     std::thread::sleep(std::time::Duration::from_millis(5));
                 }
             }

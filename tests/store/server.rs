@@ -6,7 +6,7 @@ use std::net::TcpListener;
 use std::os::unix::fs::{PermissionsExt, chown};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{ChildStdin, Command, Output, Stdio};
+use std::process::{Child, Command, Output, Stdio};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
@@ -19,8 +19,8 @@ pub struct Server {
     pub folder: PathBuf,
     pub port: u16,
     binaries: PathBuf,
-    /// The shell that ends the server reads this; it is closed with the process, however that ends.
-    _leash: ChildStdin,
+    /// The shell that ends the server reads the stdin that this holds; it is closed with the process, however that ends.
+    _leash: Child,
 }
 
 /// Starts the server, ends it when nobody holds the other end of stdin any more, and removes its folder.
@@ -72,8 +72,8 @@ impl Server {
         if let Some((uid, gid)) = owner {
             leash.uid(uid).gid(gid);
         }
-        let mut child = leash.spawn().expect("a shell");
-        let server = Server { folder, port, binaries, _leash: child.stdin.take().expect("its stdin") };
+        let _leash = leash.spawn().expect("a shell");
+        let server = Server { folder, port, binaries, _leash };
         let begun = Instant::now();
         while !server.psql("postgres", "SELECT 1").status.success() {
             let mut log = String::new();

@@ -121,13 +121,15 @@ impl Offer {
         Some((options.root(&std::env::current_dir().ok()?)?, options))
     }
 
-    /// The stacks that begin so, and their environments. The cache of the graph answers where it is good; a tree with a
-    /// mistake has none.
+    /// The stacks that begin so, and their environments; behind a comma the next one. The cache of the graph answers where
+    /// it is good; a tree with a mistake has none.
     pub fn stacks(&self, start: &str) -> Vec<CompletionCandidate> {
         let Some(graph) = infra::keys_of(self.option("repo_root"), self.option("workspace")) else { return Vec::new() };
+        let (before, start) = start.rsplit_once(',').map_or(("", start), |(before, start)| (before, start));
+        let named = |key: &str| if before.is_empty() { key.to_owned() } else { format!("{before},{key}") };
         let own = graph.stacks.iter().filter(|stack| !stack.external && stack.key.starts_with(start));
         let help = |environment: &str| self.helps.then(|| environment.to_owned().into());
-        own.map(|stack| CompletionCandidate::new(&stack.key).help(help(&stack.environment))).collect()
+        own.map(|stack| CompletionCandidate::new(named(&stack.key)).help(help(&stack.environment))).collect()
     }
 
     /// The recorded runs that begin so, the last first; below `infra` those over stacks.

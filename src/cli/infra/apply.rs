@@ -41,7 +41,7 @@ pub fn run(args: Args, context: &Context) -> Outcome {
     if !args.confirm {
         ui::ask::possible(QUESTION, "apply without asking with `--confirm`")?;
     }
-    let ground = Ground::new(&args.choice.place, context)?;
+    let ground = Ground::of(&args.choice, context)?;
     let set = ground.set(&args.choice, false)?;
     let screen = stacks::Screen::default();
     let begin = ground.begin(Mode::Apply, args.reason.as_deref());

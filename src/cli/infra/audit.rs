@@ -1,11 +1,11 @@
 //! `suil infra audit`.
 
+use super::tree::Where;
 use super::{root, runs, unlock};
 use crate::base::Plain;
 use crate::cli::{Context, Outcome};
 use crate::infra::store::Entry;
 use crate::ui::{self, Exit, Paint};
-use std::path::PathBuf;
 
 /// List who took, moved and released the locks of stacks, who applied them, when and why
 #[derive(clap::Args, Debug)]
@@ -20,18 +20,16 @@ pub struct Args {
     /// List so many, the newest
     #[arg(long, value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..))]
     limit: u32,
-    /// The root of the tree [default: found by walking up from here]
-    #[arg(long, value_name = "DIR")]
-    repo_root: Option<PathBuf>,
+    #[command(flatten)]
+    place: Where,
 }
 
 pub fn run(args: Args, context: &Context) -> Outcome {
-    let tree = root::root(args.repo_root.as_deref(), context)?;
     let mut entries = Vec::new();
-    if let Some(store) = root::known(&tree, context)? {
-        let run = args.run.as_deref().map(|word| runs::find(&*store, word)).transpose()?.map(|run| run.id);
+    if let Some(books) = root::known(&args.place, context)? {
+        let run = args.run.as_deref().map(|word| runs::find(&books, word)).transpose()?.map(|run| run.id);
         let stack = args.stack.as_deref().map(unlock::plain);
-        entries = store.audit(stack.as_deref(), run.as_deref(), args.limit)?;
+        entries = books.store.audit(stack.as_deref(), run.as_deref(), args.limit)?;
     }
     let value = || Plain::from_iter([("audit", entries.iter().map(Entry::to_plain).collect())]);
     ui::show(context.output, || ui::store::audit(&entries, Paint::ON), value)?;

@@ -1,6 +1,7 @@
 //! `suil infra check`.
 
-use super::ground::{Place, either, named};
+use super::ground::{either, plain};
+use super::tree::{self, Where};
 use crate::base::{Mask, Plain, Problem, Problems, clock, file};
 use crate::cli::{Context, Outcome, start};
 use crate::infra::engine::Redactor;
@@ -16,7 +17,7 @@ use std::path::PathBuf;
 )]
 pub struct Args {
     /// The stack
-    #[arg(long, value_name = "KEY")]
+    #[arg(long, value_name = "STACK")]
     stack: String,
     /// The name of the check: letters, digits, `.`, `_` and `-`
     #[arg(long, value_name = "NAME")]
@@ -37,7 +38,7 @@ pub struct Args {
     #[arg(long, value_name = "RUN")]
     run: Option<String>,
     #[command(flatten)]
-    place: Place,
+    place: Where,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, clap::ValueEnum)]
@@ -52,8 +53,8 @@ const DETAILS: usize = 64 * 1024;
 
 pub fn run(args: Args, context: &Context) -> Outcome {
     let mut problems = Problems::new();
-    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
-    if args.name.is_empty() || args.name.len() > 64 || !args.name.chars().all(plain) {
+    let usual = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
+    if args.name.is_empty() || args.name.len() > 64 || !args.name.chars().all(usual) {
         problems.push(
             Problem::usage(format!("`{}` is no name of a check", args.name))
                 .expected("expected 1 to 64 letters, digits, `.`, `_` and `-`"),
@@ -84,10 +85,9 @@ pub fn run(args: Args, context: &Context) -> Outcome {
     if !problems.is_empty() {
         return Err(problems);
     }
-    let root = super::root::root(args.place.repo_root.as_deref(), context)?;
+    let (root, repo) = tree::named(&args.place, context)?;
     let store = super::root::store(&root, context)?;
-    let key = args.stack.strip_suffix(":default").unwrap_or(&args.stack);
-    let repo = named(&root, &args.place);
+    let key = plain(&args.stack);
     let run = run_of(&*store, &repo, key, args.run.clone().or_else(|| either("RUN_ID")))?;
     let redactor = Redactor::new(Mask::new());
     let check = store::Check {

@@ -1,13 +1,13 @@
 //! `suil infra destroy`.
 
 use super::apply::{Asks, planned_now};
-use super::ground::{Choice, Ground, Speed};
+use super::ground::{Choice, Ground, Speed, requested};
 use crate::base::problem::Kind;
-use crate::base::{Problem, Problems};
+use crate::base::{Plain, Problem, Problems};
 use crate::cli::{Context, Outcome};
 use crate::infra::engine::Work;
 use crate::infra::store::Mode;
-use crate::ui::{self, stacks};
+use crate::ui::{self, Exit, stacks};
 
 /// Destroy everything that stacks manage, those that depend on others first
 #[derive(clap::Args, Debug)]
@@ -24,6 +24,10 @@ pub struct Args {
     /// Take every stack that depends on one of these, too
     #[arg(long)]
     pub with_dependents: bool,
+    /// Take the stacks that the tree had and has no more, or those of them that are named; their code comes from the
+    /// last commit that had it
+    #[arg(long, conflicts_with_all = ["all", "base", "changed_from", "with_dependents"])]
+    pub removed: bool,
     /// Print the text of every plan before it is asked about
     #[arg(long)]
     pub text: bool,
@@ -35,21 +39,23 @@ pub struct Args {
 const QUESTION: &str = "Destroy?";
 
 pub fn run(args: Args, context: &Context) -> Outcome {
-    if args.choice.base.is_none() && args.choice.stacks.is_empty() && !args.choice.all {
+    if args.choice.is_empty() && !args.removed {
         return Err(Problem::usage("no stack is named")
-            .help("name some with `--stacks KEY`, those that a change touches with `--base REV`, or `--all`")
+            .help("name some with `--stacks STACK`, those that a change touches with `--base REV`, or `--all`")
             .into());
     }
     if !args.confirm {
         ui::ask::possible(QUESTION, "destroy without asking with `--confirm`")?;
     }
-    let ground = Ground::new(&args.choice.place, context)?;
+    if args.removed {
+        return removed(&args, context);
+    }
+    let ground = Ground::of(&args.choice, context)?;
     let mut set = ground.set(&args.choice, true)?;
     let left = set.dependents(&ground.graph);
     if !left.is_empty() && args.with_dependents {
         let stacks = set.chosen.iter().map(|chosen| chosen.key.clone()).chain(left).collect();
-        let choice = Choice { stacks, base: None, ..args.choice.clone() };
-        set = ground.set(&choice, true)?;
+        set = ground.named(stacks, true)?;
     } else if !left.is_empty() {
         return Err(needed(&left));
     }
@@ -57,6 +63,23 @@ pub fn run(args: Args, context: &Context) -> Outcome {
     let begin = ground.begin(Mode::Destroy, args.reason.as_deref());
     let mut work =
         Work::new(&ground.site, &ground.graph, &set, ground.store.clone(), ground.pace(&args.speed), &screen, begin);
+    let asks = Asks { question: QUESTION, confirm: args.confirm, text: args.text };
+    planned_now(&mut work, &set, &screen, &ground, context, &asks)
+}
+
+/// Destroys stacks whose folder is gone.
+fn removed(args: &Args, context: &Context) -> Outcome {
+    let ground = Ground::new(&args.choice.place, context)?;
+    let Some((restored, keys)) = ground.restored(&args.choice.stacks)? else {
+        let none = || Plain::from_iter([("run", Plain::Null), ("stacks", Plain::List(Vec::new()))]);
+        ui::show(context.output, || "no stack was removed whose state may be left\n".to_owned(), none)?;
+        return Ok(Exit::Done);
+    };
+    let set = ground.with_restored(&restored, keys.iter().map(|key| requested(key)).collect(), true)?;
+    let screen = stacks::Screen::default();
+    let begin = ground.begin(Mode::Destroy, args.reason.as_deref());
+    let (store, pace) = (ground.store.clone(), ground.pace(&args.speed));
+    let mut work = Work::new(&ground.site, &restored.graph, &set, store, pace, &screen, begin);
     let asks = Asks { question: QUESTION, confirm: args.confirm, text: args.text };
     planned_now(&mut work, &set, &screen, &ground, context, &asks)
 }

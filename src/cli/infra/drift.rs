@@ -1,6 +1,7 @@
 //! `suil infra drift`.
 
-use super::ground::{Choice, Ground, Place, interrupted};
+use super::ground::{Choice, Ground, interrupted};
+use super::tree::Where;
 use crate::base::{Plain, Problems, clock};
 use crate::cli::{Context, Outcome};
 use crate::infra::drift::{Ask, Look, look};
@@ -30,12 +31,12 @@ pub struct Args {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     parallel: Option<u16>,
     #[command(flatten)]
-    place: Place,
+    place: Where,
 }
 
 pub fn run(args: Args, context: &Context) -> Outcome {
     let ground = Ground::new(&args.place, context)?;
-    let choice = Choice { base: None, stacks: args.stacks, all: args.all, place: args.place };
+    let choice = Choice { stacks: args.stacks, all: args.all, ..Choice::default() };
     let set = ground.set(&choice, false)?;
     let parallel = args.parallel.map_or(ground.graph.policy.max_parallel, usize::from);
     let screen = ui::stacks::Screen::default();

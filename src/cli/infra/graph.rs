@@ -1,11 +1,12 @@
 //! `suil infra graph`.
 
 use super::tree;
-use crate::base::{Mask, Problem};
+use crate::base::{Mask, Problem, file};
 use crate::cli::{Context, Outcome};
 use crate::ui::{self, Exit, Output, Paint};
 use clap::ValueEnum;
 use std::ffi::OsString;
+use std::path::PathBuf;
 
 /// Show the stacks and modules of a tree, and what each needs
 #[derive(clap::Args, Debug)]
@@ -14,13 +15,17 @@ Examples:
   suil infra graph
   suil infra graph --output json
   suil infra graph --output dot | dot -Tsvg > graph.svg
-  suil infra graph --output mermaid --affected")]
+  suil infra graph --output mermaid --affected
+  suil infra graph --output html --affected --write graph.html")]
 pub struct Args {
     #[command(flatten)]
     tree: tree::Where,
-    /// Print a drawing instead; `--output dot` and `--output mermaid` mean the same
+    /// Print a drawing instead; `--output dot`, `mermaid` and `html` mean the same
     #[arg(long, value_enum, value_name = "FORM")]
     format: Option<Format>,
+    /// Write the drawing to this file instead
+    #[arg(long, value_name = "FILE")]
+    write: Option<PathBuf>,
     /// Mark in a drawing what is affected by the changes
     #[arg(long)]
     affected: bool,
@@ -34,13 +39,18 @@ pub enum Format {
     /// Graphviz
     Dot,
     Mermaid,
+    /// One page for a browser, which needs no network
+    Html,
 }
 
 pub fn run(args: Args, context: &Context) -> Outcome {
     let marked = args.affected || args.since.base.is_some() || args.since.changed_from.is_some();
     if marked && args.format.is_none() {
         let problem = Problem::usage("only a drawing shows what is affected");
-        return Err(problem.help("add `--output dot`, or ask `suil infra affected`").into());
+        return Err(problem.help("add `--output html`, or ask `suil infra affected`").into());
+    }
+    if args.write.is_some() && args.format.is_none() {
+        return Err(Problem::usage("only a drawing is written to a file").help("add `--output html`").into());
     }
     let (tree, changes) = tree::open(&args.tree, marked.then_some(&args.since), context)?;
     let affected = changes.map(|changes| {
@@ -48,10 +58,15 @@ pub fn run(args: Args, context: &Context) -> Outcome {
         crate::infra::graph::affected(&tree.graph, &query)
     });
     let graph = &tree.graph;
-    match args.format {
-        Some(Format::Dot) => ui::out_bytes(ui::graph::dot(graph, affected.as_ref()).as_bytes())?,
-        Some(Format::Mermaid) => ui::out_bytes(ui::graph::mermaid(graph, affected.as_ref()).as_bytes())?,
-        None => {
+    let drawing = args.format.map(|format| match format {
+        Format::Dot => ui::graph::dot(graph, affected.as_ref()),
+        Format::Mermaid => ui::graph::mermaid(graph, affected.as_ref()),
+        Format::Html => ui::page::export(graph, affected.as_ref()),
+    });
+    match (&drawing, &args.write) {
+        (Some(drawing), Some(path)) => file::write(path, drawing.as_bytes(), 0o644)?,
+        (Some(drawing), None) => ui::out_bytes(drawing.as_bytes())?,
+        (None, _) => {
             let text = || ui::graph::graph(graph, ui::columns(), Paint::ON);
             ui::show(context.output, text, || ui::graph::plain(graph))?;
         }

@@ -1,42 +1,43 @@
 //! What commands over sets of stacks stand on: the tree, its graph, the store, the programs.
 
+use super::tree::{self, Changes, Since, Tree, Where};
 use super::{begin, options};
-use crate::base::{Mask, Problem, Problems, problem::Kind};
+use crate::base::{Mask, Problem, Problems, clock, problem::Kind};
 use crate::cli::settings::{self, variable};
 use crate::cli::{Context, start};
-use crate::data::tree::Repository;
-use crate::infra::engine::{Begin, Chosen, Layers, Redactor, Set, Site, unknown};
-use crate::infra::graph::{self, Graph, Reason};
-use crate::infra::store::{Mode, Store};
+use crate::infra::engine::{self, Begin, Chosen, Layers, Redactor, Restored, Set, Site, Unit, circle, unknown};
+use crate::infra::graph::{self, Affected, Graph, Query, Reason};
+use crate::infra::store::{Mode, Seen, Store};
 use crate::infra::terraform::{Stop, Tool, process};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Which stacks are meant, and where the tree is.
-#[derive(clap::Args, Clone, Debug, Default)]
+#[derive(clap::Args, Debug, Default)]
 pub struct Choice {
-    /// Take the stacks that a change since this revision touches, what is not committed included
-    #[arg(long, value_name = "REV")]
-    pub base: Option<String>,
-    /// Take these stacks; with --base, only those of them that it touches keep their reasons
-    #[arg(long = "stacks", visible_alias = "stack", value_name = "KEY", value_delimiter = ',')]
+    #[command(flatten)]
+    pub since: Since,
+    /// Take these stacks, and no others
+    #[arg(long = "stacks", visible_alias = "stack", value_name = "STACK", value_delimiter = ',')]
     pub stacks: Vec<String>,
     /// Take every stack of the tree
-    #[arg(long, conflicts_with_all = ["base", "stacks"])]
+    #[arg(long, conflicts_with_all = ["base", "changed_from", "stacks"])]
     pub all: bool,
     #[command(flatten)]
-    pub place: Place,
+    pub place: Where,
 }
 
-/// Where the tree is, and what it is called.
-#[derive(clap::Args, Clone, Debug, Default)]
-pub struct Place {
-    /// The root of the tree [default: found by walking up from here]
-    #[arg(long, value_name = "DIR")]
-    pub repo_root: Option<PathBuf>,
-    /// The name of the repository [default: that of its remote `origin`]
-    #[arg(long, value_name = "OWNER/NAME")]
-    pub repo: Option<String>,
+impl Choice {
+    /// True where a change says which stacks are meant.
+    fn follows_change(&self) -> bool {
+        let since = self.since.base.is_some() || self.since.changed_from.is_some();
+        since || !self.all && self.stacks.is_empty()
+    }
+
+    /// True where nothing says which stacks are meant.
+    pub fn is_empty(&self) -> bool {
+        !self.all && self.stacks.is_empty() && self.since.base.is_none() && self.since.changed_from.is_none()
+    }
 }
 
 /// How a run goes on.
@@ -56,6 +57,8 @@ pub struct Ground {
     pub graph: Graph,
     pub store: Arc<dyn Store>,
     pub mask: Mask,
+    /// What a change touches, where that was asked.
+    affected: Option<Affected>,
 }
 
 impl Ground {
@@ -63,11 +66,24 @@ impl Ground {
     ///
     /// # Errors
     /// The tree cannot be scanned, the store not opened, or a setting makes no sense.
-    pub fn new(place: &Place, context: &Context) -> Result<Ground, Problems> {
-        let root = super::root::root(place.repo_root.as_deref(), context)?;
+    pub fn new(place: &Where, context: &Context) -> Result<Ground, Problems> {
+        Ground::with(tree::open(place, None, context)?.0, None, context)
+    }
+
+    /// The same with what a change touches, where the choice asks for it.
+    ///
+    /// # Errors
+    /// As [`Ground::new`], and where git cannot compare.
+    pub fn of(choice: &Choice, context: &Context) -> Result<Ground, Problems> {
+        let (tree, changes) = tree::open(&choice.place, choice.follows_change().then_some(&choice.since), context)?;
+        let query = |changes: Changes| Query { changed: changes.paths(), requested: choice.stacks.clone() };
+        let affected = changes.map(|changes| graph::affected(&tree.graph, &query(changes)));
+        Ground::with(tree, affected, context)
+    }
+
+    fn with(tree: Tree, affected: Option<Affected>, context: &Context) -> Result<Ground, Problems> {
+        let Tree { root, graph, .. } = tree;
         let root = root.canonicalize().map_err(|e| Problem::io("find", &root, &e))?;
-        let repo = named(&root, place);
-        let graph = graph::scan(&root, &repo)?;
         let store = super::root::store(&root, context)?;
         let mask = Mask::new();
         let redactor = Redactor::new(mask.clone());
@@ -76,7 +92,8 @@ impl Ground {
         let stop = Stop::default();
         listen(stop.clone());
         let site = site(&root, &graph, redactor, stop, layers(&root, context, &mask)?);
-        Ok(Ground { site, graph, store, mask })
+        see(&*store, &graph)?;
+        Ok(Ground { site, graph, store, mask, affected })
     }
 
     /// The set of a choice. Nothing chosen: what a change of the working tree touches.
@@ -87,23 +104,75 @@ impl Ground {
         let mut problems = Problems::new();
         let mut chosen: Vec<Chosen> = Vec::new();
         let own = self.graph.stacks.iter().filter(|stack| !stack.external);
-        if choice.all {
-            chosen.extend(own.map(|stack| requested(&stack.key)));
-        } else if choice.base.is_none() && !choice.stacks.is_empty() {
-            for key in &choice.stacks {
-                let key = key.strip_suffix(":default").unwrap_or(key);
-                match self.graph.stacks.iter().find(|stack| stack.key == key && !stack.external) {
-                    Some(stack) => chosen.push(requested(&stack.key)),
-                    None => problems.push(unknown(&self.graph, key)),
-                }
+        for key in choice.stacks.iter().filter(|key| !key.trim().is_empty()) {
+            let key = plain(key);
+            match self.graph.stacks.iter().find(|stack| stack.key == key && !stack.external) {
+                Some(stack) => chosen.push(requested(&stack.key)),
+                None => problems.push(unknown(&self.graph, key)),
             }
-        } else {
-            return Err(Problem::usage("no stacks are named").into());
         }
         if !problems.is_empty() {
             return Err(problems);
         }
+        if choice.all {
+            chosen = own.map(|stack| requested(&stack.key)).collect();
+        } else if let Some(affected) = &self.affected {
+            let touched = affected.affected.iter();
+            chosen = touched
+                .map(|one| Chosen { key: one.key.clone(), reasons: one.reasons.clone(), via: one.via.clone() })
+                .collect();
+            if !affected.cycles.is_empty() {
+                return Err(affected.cycles.iter().map(|cycle| circle(cycle)).collect());
+            }
+        }
         Set::new(&self.site, &self.graph, chosen, backwards)
+    }
+
+    /// The set of these stacks.
+    ///
+    /// # Errors
+    /// As [`Ground::set`].
+    pub fn named(&self, keys: Vec<String>, backwards: bool) -> Result<Set, Problems> {
+        Set::new(&self.site, &self.graph, keys.iter().map(|key| requested(key)).collect(), backwards)
+    }
+
+    /// Restores the removed stacks among `keys`, all where none are named; nothing where there is no removed stack.
+    ///
+    /// # Errors
+    /// One of `keys` was not removed, or the code of one cannot be restored.
+    pub fn restored(&self, keys: &[String]) -> Result<Option<(Restored, Vec<String>)>, Problems> {
+        let known: Vec<String> =
+            engine::removed(&*self.store, &self.site.repo)?.into_iter().map(|seen| seen.key).collect();
+        let wanted: Vec<String> = keys.iter().map(|key| plain(key).to_owned()).collect();
+        let strange = wanted.iter().filter(|key| !known.contains(key));
+        let problems: Problems = strange
+            .map(|key| {
+                let problem = Problem::usage(format!("`{key}` is no removed stack"));
+                match known.as_slice() {
+                    [] => problem.note("no stack was removed, or those that were are destroyed"),
+                    known => problem.expected(format!("expected one of `{}`", known.join("`, `"))),
+                }
+            })
+            .collect();
+        if !problems.is_empty() {
+            return Err(problems);
+        }
+        let keys = if wanted.is_empty() { known } else { wanted };
+        if keys.is_empty() {
+            return Ok(None);
+        }
+        Ok(Some((engine::restore(&self.site, &self.graph, &keys)?, keys)))
+    }
+
+    /// The set of these stacks, some of them removed and restored.
+    ///
+    /// # Errors
+    /// As [`Ground::set`].
+    pub fn with_restored(&self, restored: &Restored, chosen: Vec<Chosen>, backwards: bool) -> Result<Set, Problems> {
+        Set::with(&restored.graph, chosen, backwards, |stack| match restored.unit(&stack.key) {
+            Some(unit) => Ok(unit.clone()),
+            None => Unit::new(&self.site, &self.graph, stack),
+        })
     }
 
     /// How the run goes on, as the command line or the tree says.
@@ -118,8 +187,31 @@ impl Ground {
     }
 }
 
-fn requested(key: &str) -> Chosen {
+/// A stack that somebody named.
+pub fn requested(key: &str) -> Chosen {
     Chosen { key: key.to_owned(), reasons: vec![Reason::Requested], via: Vec::new() }
+}
+
+/// A key without the word for no instance.
+pub fn plain(key: &str) -> &str {
+    key.trim().strip_suffix(":default").unwrap_or(key.trim())
+}
+
+/// Writes down which stacks the tree has: one that is gone later can still be destroyed.
+fn see(store: &dyn Store, graph: &Graph) -> Result<(), Problem> {
+    let now = clock::now();
+    let seen = graph.stacks.iter().filter(|stack| !stack.external).map(|stack| Seen {
+        id: String::new(),
+        repo: graph.repo.clone(),
+        key: stack.key.clone(),
+        backend: stack.backend.as_ref().map(|backend| backend.kind.clone()),
+        state: stack.state.clone(),
+        commit: graph.sha.clone(),
+        first: now,
+        last: now,
+        removed: None,
+    });
+    store.see(&graph.repo, &seen.collect::<Vec<Seen>>(), true)
 }
 
 /// A variable by suil's name, else by the name that others use.
@@ -133,7 +225,7 @@ fn site(root: &Path, graph: &Graph, redactor: Redactor, stop: Stop, layers: Opti
     Site {
         root: root.to_owned(),
         repo: graph.repo.clone(),
-        sha: graph.sha.clone().or_else(|| Repository::find(root).ok().and_then(|repository| repository.head())),
+        sha: graph.sha.clone(),
         plans: either("PLAN_DIR").map_or_else(|| root.join(".suil/plans"), here),
         plugins: plugins(root),
         terraform: Tool::new(terraform.unwrap_or_else(|| "terraform".to_owned())),
@@ -194,9 +286,4 @@ fn listen(stop: Stop) {
 /// What is said of an interrupted command.
 pub fn interrupted(note: &str) -> Problem {
     Problem::new("interrupted").note(note).help("`suil infra resume` goes on").kind(Kind::Interrupted)
-}
-
-/// The name of the repository at `root`, as far as it is known.
-pub fn named(_root: &Path, place: &Place) -> String {
-    place.repo.clone().unwrap_or_default()
 }

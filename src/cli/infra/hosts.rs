@@ -45,8 +45,13 @@ pub fn around(tree: &Path, context: &Context, mask: &Mask) -> Option<Arc<dyn Hos
         Some(root) => root.clone(),
         None => catalogue::find(tree)?,
     };
-    let (tree, mask) = (tree.to_owned(), mask.clone());
-    Some(Arc::new(Data { root, tree, mask, revision: None, opened: OnceLock::new() }))
+    Some(of(&root, tree, mask, None))
+}
+
+/// The data of the workspace at `root`, as a revision of it has it, for a tree of layers.
+pub fn of(root: &Path, tree: &Path, mask: &Mask, revision: Option<Arc<dyn Tree>>) -> Arc<dyn Hosts> {
+    let (root, tree, mask) = (root.to_owned(), tree.to_owned(), mask.clone());
+    Arc::new(Data { root, tree, mask, revision, opened: OnceLock::new() })
 }
 
 impl Data {

@@ -1,11 +1,11 @@
 //! `suil infra locks`.
 
 use super::root;
+use super::tree::Where;
 use crate::base::{Plain, clock};
 use crate::cli::{Context, Outcome};
 use crate::infra::store::Lock;
 use crate::ui::{self, Exit, Paint};
-use std::path::PathBuf;
 
 /// List the stacks that are locked, and who holds them
 #[derive(clap::Args, Debug)]
@@ -15,14 +15,16 @@ use std::path::PathBuf;
                   them away. Of a process on another machine nobody here can tell.\n\nExample: suil infra locks --output json"
 )]
 pub struct Args {
-    /// The root of the tree [default: found by walking up from here]
-    #[arg(long, value_name = "DIR")]
-    repo_root: Option<PathBuf>,
+    #[command(flatten)]
+    place: Where,
 }
 
 pub fn run(args: Args, context: &Context) -> Outcome {
-    let tree = root::root(args.repo_root.as_deref(), context)?;
-    let locks = root::known(&tree, context)?.map(|store| store.locks()).transpose()?.unwrap_or_default();
+    let mut locks = Vec::new();
+    if let Some(books) = root::known(&args.place, context)? {
+        locks = books.store.locks()?;
+        locks.retain(|lock| books.has(&lock.repo));
+    }
     let value = || Plain::from_iter([("locks", locks.iter().map(Lock::to_plain).collect())]);
     ui::show(context.output, || ui::store::locks(&locks, clock::now(), Paint::ON), value)?;
     Ok(Exit::Done)

@@ -13,7 +13,7 @@ mod encrypt;
 mod genkey;
 pub mod graph;
 mod ground;
-mod hosts;
+pub(super) mod hosts;
 pub(super) mod keys;
 mod lint;
 mod locks;
@@ -31,6 +31,7 @@ pub mod terraform;
 pub(super) mod tree;
 mod unlock;
 mod validate;
+mod versions;
 mod why;
 
 use super::{Context, Outcome};
@@ -57,6 +58,7 @@ enum Command {
     Resume(resume::Args),
     Check(check::Args),
     Drift(drift::Args),
+    Versions(versions::Args),
     Encrypt(encrypt::Args),
     Decrypt(decrypt::Args),
     Genkey(genkey::Args),
@@ -85,6 +87,7 @@ pub fn run(args: Args, context: &Context) -> Outcome {
         Command::Resume(args) => resume::run(args, context),
         Command::Check(args) => check::run(args, context),
         Command::Drift(args) => drift::run(args, context),
+        Command::Versions(args) => versions::run(args, context),
         Command::Encrypt(args) => encrypt::run(args, context),
         Command::Decrypt(args) => decrypt::run(args, context),
         Command::Genkey(args) => genkey::run(args, context),

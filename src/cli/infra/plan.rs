@@ -27,7 +27,7 @@ pub struct Args {
 }
 
 pub fn run(args: Args, context: &Context) -> Outcome {
-    let ground = Ground::new(&args.choice.place, context)?;
+    let ground = Ground::of(&args.choice, context)?;
     let set = ground.set(&args.choice, false)?;
     let screen = stacks::Screen::default();
     let begin = ground.begin(Mode::Plan, args.reason.as_deref());

@@ -1,12 +1,13 @@
 //! `suil infra resume`.
 
 use super::apply::{conclude, perform};
-use super::ground::{Ground, Place, Speed};
+use super::ground::{Ground, Speed};
 use super::plan::show;
+use super::tree::Where;
 use crate::base::Problem;
 use crate::base::problem::Kind;
 use crate::cli::{Context, Outcome, start};
-use crate::infra::engine::{Chosen, Set, Work, adopt};
+use crate::infra::engine::{Chosen, Set, Work, adopt, restore};
 use crate::infra::store::{Filter, Life, Mode, Process, Run, RunStack, RunState, Store};
 use crate::ui::stacks;
 use std::collections::HashMap;
@@ -19,7 +20,7 @@ pub struct Args {
     #[arg(value_name = "RUN")]
     run: Option<String>,
     #[command(flatten)]
-    place: Place,
+    place: Where,
     #[command(flatten)]
     speed: Speed,
 }
@@ -29,13 +30,24 @@ pub fn run(args: Args, context: &Context) -> Outcome {
     let run = find(&*ground.store, &ground.site.repo, args.run.as_deref())?;
     let rows = ground.store.stacks(&run.id)?;
     let chosen = rows.iter().map(|row| Chosen { key: row.stack.clone(), reasons: Vec::new(), via: row.via.clone() });
-    let set = Set::new(&ground.site, &ground.graph, chosen.collect(), run.mode == Mode::Destroy)?;
+    let chosen: Vec<Chosen> = chosen.collect();
+    let gone = chosen.iter().map(|one| &one.key).filter(|key| !ground.graph.stacks.iter().any(|s| s.key == **key));
+    let gone: Vec<String> = gone.cloned().collect();
+    let backwards = run.mode == Mode::Destroy;
+    let restored = match backwards && !gone.is_empty() {
+        true => Some(restore(&ground.site, &ground.graph, &gone)?),
+        false => None,
+    };
+    let (graph, set) = match &restored {
+        Some(restored) => (&restored.graph, ground.with_restored(restored, chosen, backwards)?),
+        None => (&ground.graph, Set::new(&ground.site, &ground.graph, chosen, backwards)?),
+    };
     let run = adopt(&*ground.store, &run, &Process::this(&ground.site.user), &start::who())?;
     let mut by_key: HashMap<String, RunStack> = rows.into_iter().map(|row| (row.stack.clone(), row)).collect();
     let rows = set.chosen.iter().filter_map(|chosen| by_key.remove(&chosen.key)).collect();
     let screen = stacks::Screen::default();
     let (pace, store) = (ground.pace(&args.speed), ground.store.clone());
-    let mut work = Work::with(&ground.site, &ground.graph, &set, store, pace, &screen, run, rows);
+    let mut work = Work::with(&ground.site, graph, &set, store, pace, &screen, run, rows);
     if work.run.mode == Mode::Plan {
         work.take_up_plan()?;
         screen.begin("planning", set.len());

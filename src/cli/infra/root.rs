@@ -2,6 +2,7 @@
 
 use super::keys::settings;
 use super::options::{self, here};
+use super::tree::{self, Where};
 use crate::base::{Problem, Problems};
 use crate::cli::Context;
 use crate::infra::store::{self, Store};
@@ -34,17 +35,39 @@ pub fn root(named: Option<&Path>, context: &Context) -> Result<PathBuf, Problems
 ///
 /// # Errors
 /// A setting makes no sense, or the store cannot be opened.
-#[allow(dead_code, reason = "commands that run stacks open it")]
 pub fn store(root: &Path, context: &Context) -> Result<Arc<dyn Store>, Problems> {
     let settings = settings(context)?;
     Ok(store::open(settings.store.as_deref().map(String::as_str), root)?)
 }
 
-/// The same for a command that only looks: where there is no store yet it makes none.
+/// A store, and the repository whose rows in it are meant.
+pub struct Books {
+    pub store: Arc<dyn Store>,
+    /// `None` where the store belongs to this tree alone, whatever it was called meanwhile.
+    pub repo: Option<String>,
+}
+
+impl Books {
+    /// True for rows of the repository that is meant; letter case does not count.
+    pub fn has(&self, repo: &str) -> bool {
+        self.repo.as_ref().is_none_or(|name| name.eq_ignore_ascii_case(repo))
+    }
+}
+
+/// Opens the store for a command that only looks: where there is none yet it makes none. In a store that SUIL_STORE names
+/// other repositories may have rows, too.
 ///
 /// # Errors
-/// As [`store`].
-pub fn known(root: &Path, context: &Context) -> Result<Option<Arc<dyn Store>>, Problems> {
+/// As [`root`] and [`store`].
+pub fn known(place: &Where, context: &Context) -> Result<Option<Books>, Problems> {
+    let root = root(place.repo_root.as_deref(), context)?;
     let settings = settings(context)?;
-    Ok(store::known(settings.store.as_deref().map(String::as_str), root)?)
+    let Some(store) = store::known(settings.store.as_deref().map(String::as_str), &root)? else { return Ok(None) };
+    let named = || tree::named(place, context).ok().map(|(_, name)| name);
+    let repo = match (&place.repo, &settings.store) {
+        (Some(name), _) => Some(name.clone()),
+        (None, Some(_)) => named(),
+        (None, None) => None,
+    };
+    Ok(Some(Books { store, repo }))
 }

@@ -3,13 +3,13 @@
 mod prune;
 mod show;
 
-use super::root;
+use super::root::{self, Books};
+use super::tree::Where;
 use crate::base::{Plain, Problem, clock};
 use crate::cli::{Context, Outcome};
-use crate::infra::store::{Filter, Mode, Run, RunState, Store};
+use crate::infra::store::{Filter, Mode, Run, RunState};
 use crate::ui::{self, Exit, Paint};
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 
 /// List the runs over stacks, and look into them
 #[derive(clap::Args, Debug)]
@@ -29,9 +29,8 @@ pub struct Args {
     /// List so many, the newest [default: 50]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     limit: Option<u32>,
-    /// The root of the tree [default: found by walking up from here]
-    #[arg(long, value_name = "DIR", global = true)]
-    repo_root: Option<PathBuf>,
+    #[command(flatten)]
+    place: Where,
 }
 
 #[derive(clap::Subcommand, Debug)]
@@ -63,33 +62,35 @@ pub fn run(args: Args, context: &Context) -> Outcome {
         ("--mode", args.mode.is_some()),
         ("--state", args.state.is_some()),
         ("--limit", args.limit.is_some()),
+        ("--repo-root", args.place.repo_root.is_some()),
+        ("--repo", args.place.repo.is_some()),
     ];
     if let (Some(_), Some((name, _))) = (&args.command, narrowed.iter().find(|(_, set)| *set)) {
-        let problem = Problem::usage(format!("`{name}` belongs to the list of runs"));
-        return Err(problem.help("leave it out, or the word behind it").into());
+        let problem = Problem::usage(format!("`{name}` before the word behind it is of the list of runs"));
+        return Err(problem.help("put it behind that word, or leave it out").into());
     }
-    let tree = root::root(args.repo_root.as_deref(), context)?;
     match args.command {
-        None => list(&args, &tree, context),
-        Some(Command::Show(args)) => show::run(args, &tree, context),
-        Some(Command::Prune(args)) => prune::run(args, &tree, context),
+        None => list(&args, context),
+        Some(Command::Show(args)) => show::run(args, context),
+        Some(Command::Prune(args)) => prune::run(args, context),
     }
 }
 
-fn list(args: &Args, tree: &std::path::Path, context: &Context) -> Outcome {
+fn list(args: &Args, context: &Context) -> Outcome {
     let (mut runs, mut counts) = (Vec::new(), BTreeMap::new());
-    if let Some(store) = root::known(tree, context)? {
+    if let Some(books) = root::known(&args.place, context)? {
         let stack = args.stack.as_deref().map(super::unlock::plain);
         let filter = Filter {
+            repo: books.repo,
             mode: args.mode,
             state: args.state,
             stack,
             limit: Some(args.limit.unwrap_or(LIMIT)),
             ..Filter::default()
         };
-        runs = store.runs(&filter)?;
+        runs = books.store.runs(&filter)?;
         let ids: Vec<String> = runs.iter().map(|run| run.id.clone()).collect();
-        counts = store.counts(&ids)?;
+        counts = books.store.counts(&ids)?;
     }
     let rows: Vec<_> = runs.into_iter().map(|run| (counts.remove(&run.id).unwrap_or_default(), run)).collect();
     let value = || {
@@ -104,14 +105,15 @@ fn list(args: &Args, tree: &std::path::Path, context: &Context) -> Outcome {
 ///
 /// # Errors
 /// There is none, or more than one.
-pub fn find(store: &dyn Store, word: &str) -> Result<Run, Problem> {
+pub fn find(books: &Books, word: &str) -> Result<Run, Problem> {
+    let all = || Filter { repo: books.repo.clone(), ..Filter::default() };
     let back = match word {
         "latest" => Some(0),
         _ => word.strip_prefix('-').and_then(|back| back.parse::<u16>().ok()),
     };
     if let Some(back) = back {
         let back = u32::from(back);
-        let newest = store.runs(&Filter { limit: Some(back + 1), ..Filter::default() })?;
+        let newest = books.store.runs(&Filter { limit: Some(back + 1), ..all() })?;
         let count = newest.len();
         return newest.into_iter().nth(back as usize).ok_or_else(|| match count {
             0 => none(),
@@ -119,7 +121,7 @@ pub fn find(store: &dyn Store, word: &str) -> Result<Run, Problem> {
                 .help("`suil infra runs` lists them"),
         });
     }
-    let mut found = store.runs(&Filter { prefix: Some(word.to_owned()), limit: Some(3), ..Filter::default() })?;
+    let mut found = books.store.runs(&Filter { prefix: Some(word.to_owned()), limit: Some(3), ..all() })?;
     match (found.pop(), found.as_slice()) {
         (Some(run), []) => Ok(run),
         (Some(last), [first, ..]) => Err(Problem::new(format!("more than one run begins with `{word}`"))

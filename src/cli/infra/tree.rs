@@ -85,6 +85,16 @@ pub fn open(args: &Where, since: Option<&Since>, context: &Context) -> Result<(T
     Ok((Tree { root, graph, cached: opened.cached, refs, options }, changes))
 }
 
+/// The folder of the tree and the name of the repository, without a scan.
+///
+/// # Errors
+/// There is no tree.
+pub fn named(args: &Where, context: &Context) -> Result<(PathBuf, String), Problems> {
+    let root = super::root::root(args.repo_root.as_deref(), context)?;
+    let name = repo(args, &root, &Repository::around(&root));
+    Ok((root, name))
+}
+
 fn joined<T>(handle: std::thread::ScopedJoinHandle<'_, T>) -> Result<T, Problems> {
     handle.join().map_err(|_| vec![Problem::new("a thread of suil died; this is a fault of suil")])
 }
@@ -140,8 +150,9 @@ impl Tree {
     /// # Errors
     /// The store cannot be read.
     pub fn holders(&self, context: &Context) -> Result<HashMap<String, graph::Holder>, Problems> {
-        let Some(store) = super::root::known(&self.root, context)? else { return Ok(HashMap::new()) };
-        let locks = store.locks()?.into_iter().filter(|lock| graph::key::same_repo(&lock.repo, &self.graph.repo));
+        let place = Where { repo_root: Some(self.root.clone()), repo: Some(self.graph.repo.clone()) };
+        let Some(books) = super::root::known(&place, context)? else { return Ok(HashMap::new()) };
+        let locks = books.store.locks()?.into_iter().filter(|lock| graph::key::same_repo(&lock.repo, &self.graph.repo));
         Ok(locks.map(|lock| (lock.stack, graph::Holder { run: lock.run, pr: 0, who: lock.who })).collect())
     }
 

@@ -1,11 +1,11 @@
 //! `suil infra unlock`.
 
 use super::root;
+use super::tree::Where;
 use crate::base::{Plain, Problem, Problems, nearest::nearest, problem::Kind};
 use crate::cli::{Context, Outcome, start};
 use crate::infra::store::{Life, Lock};
 use crate::ui::{self, Exit};
-use std::path::PathBuf;
 
 /// Take the locks of stacks away from whoever holds them
 #[derive(clap::Args, Debug)]
@@ -14,7 +14,7 @@ use std::path::PathBuf;
                   are taken away, or none.\n\nExample: suil infra unlock stacks/prod/vpc --reason 'the runner is gone'"
 )]
 pub struct Args {
-    /// The stacks; `owner/name//KEY` where several repositories share the store
+    /// The stacks; `owner/name//KEY` is one of another repository that shares the store
     #[arg(value_name = "KEY", required = true)]
     keys: Vec<String>,
     /// Say why: it is kept in the audit
@@ -26,19 +26,16 @@ pub struct Args {
     /// Keep in the audit that Terraform's own lock of the state is to go as well, and say how; suil does not touch it
     #[arg(long)]
     force_state: bool,
-    /// The root of the tree [default: found by walking up from here]
-    #[arg(long, value_name = "DIR")]
-    repo_root: Option<PathBuf>,
+    #[command(flatten)]
+    place: Where,
 }
 
 pub fn run(args: Args, context: &Context) -> Outcome {
     if args.reason.trim().is_empty() {
         return Err(Problem::usage("the reason says nothing").help("say why with `--reason TEXT`").into());
     }
-    let tree = root::root(args.repo_root.as_deref(), context)?;
-    let Some(store) = root::known(&tree, context)? else { return Err(no_locks(&args.keys)) };
-    let held = store.locks()?;
-    let wanted = named(&args.keys, &held)?;
+    let Some(books) = root::known(&args.place, context)? else { return Err(no_locks(&args.keys)) };
+    let wanted = named(&args.keys, &books.store.locks()?, |lock| books.has(&lock.repo))?;
     let alive: Vec<Lock> = wanted.iter().filter(|lock| lock.life() == Life::Alive).cloned().collect();
     if !alive.is_empty() && !args.force {
         return Err(refusal(&alive).into());
@@ -47,7 +44,7 @@ pub fn run(args: Args, context: &Context) -> Outcome {
         true => format!("{} (the lock of the state as well)", args.reason),
         false => args.reason.clone(),
     };
-    let gone = store.unlock(&wanted, &start::who(), &reason)?;
+    let gone = books.store.unlock(&wanted, &start::who(), &reason)?;
     let value = || {
         Plain::from_iter([
             ("released", gone.iter().map(Lock::to_plain).collect()),
@@ -93,8 +90,8 @@ pub fn plain(key: &str) -> String {
     key.strip_suffix(":default").unwrap_or(key).to_owned()
 }
 
-/// The locks that the words name.
-fn named(words: &[String], held: &[Lock]) -> Result<Vec<Lock>, Problems> {
+/// The locks that the words name; a key alone is one of `ours`.
+fn named(words: &[String], held: &[Lock], ours: impl Fn(&Lock) -> bool) -> Result<Vec<Lock>, Problems> {
     let mut found: Vec<Lock> = Vec::new();
     let mut problems = Problems::new();
     for word in words {
@@ -102,7 +99,8 @@ fn named(words: &[String], held: &[Lock]) -> Result<Vec<Lock>, Problems> {
             Some((repo, key)) => (Some(repo.to_lowercase()), plain(key)),
             None => (None, plain(word)),
         };
-        let of = |lock: &&Lock| lock.stack == key && repo.as_ref().is_none_or(|repo| *repo == lock.repo);
+        let of =
+            |lock: &&Lock| lock.stack == key && repo.as_ref().map_or_else(|| ours(lock), |repo| *repo == lock.repo);
         let matching: Vec<&Lock> = held.iter().filter(of).collect();
         match matching.as_slice() {
             [] => problems.push(unheld(word, &key, held)),
@@ -121,6 +119,9 @@ fn named(words: &[String], held: &[Lock]) -> Result<Vec<Lock>, Problems> {
 
 fn unheld(word: &str, key: &str, held: &[Lock]) -> Problem {
     let problem = Problem::new(format!("`{word}` is not locked"));
+    if let Some(lock) = held.iter().find(|lock| lock.stack == key) {
+        return problem.help(format!("another repository has locked it: `{}//{}`", lock.repo, lock.stack));
+    }
     match nearest(key, held.iter().map(|lock| lock.stack.as_str())) {
         Some(near) => problem.help(format!("did you mean `{near}`?")),
         None => problem.help("`suil infra locks` lists all that are"),
@@ -167,17 +168,20 @@ mod tests {
 
     #[test]
     fn every_word_names_one_lock_or_is_a_problem() {
-        let held = [lock("a/b", "stacks/x"), lock("a/b", "stacks/y:eu"), lock("c/d", "stacks/x")];
+        let held =
+            [lock("a/b", "stacks/x"), lock("a/b", "stacks/y:eu"), lock("c/d", "stacks/x"), lock("e/f", "stacks/q")];
         let of = |words: &[&str]| {
             let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
-            named(&words, &held).map_err(|problems| problems.into_iter().map(|p| (p.what, p.help)).collect::<Vec<_>>())
+            named(&words, &held, |lock| lock.repo != "e/f")
+                .map_err(|problems| problems.into_iter().map(|p| (p.what, p.help)).collect::<Vec<_>>())
         };
         let one = of(&["./stacks/y:eu/", "A/B//stacks/x:default", "a/b//stacks/x"]).expect("named");
         assert_eq!(one, [held[1].clone(), held[0].clone()]);
-        let problems = of(&["stacks/x", "stacks/z", "other"]).expect_err("three");
+        let problems = of(&["stacks/x", "stacks/z", "other", "stacks/q"]).expect_err("four");
         assert_eq!(problems[0].0, "`stacks/x` is locked in 2 repositories");
         assert_eq!(problems[1].1.as_deref(), Some("did you mean `stacks/x`?"));
         assert_eq!(problems[2].1.as_deref(), Some("`suil infra locks` lists all that are"));
+        assert_eq!(problems[3].0, "`stacks/q` is not locked", "the lock of another repository is not meant");
     }
 
     #[test]

@@ -96,7 +96,7 @@ mod tests {
         let (mut seen, mut cursor, mut pages) = (Vec::new(), String::new(), 0);
         loop {
             let page = Page::of(&asked(&[("limit", "3"), ("cursor", &cursor)]), &[]).expect("a page");
-            let listed = page.cut(names.clone(), String::clone, Plain::from);
+            let listed = page.cut(names.clone(), |name| name.clone(), |name| Plain::from(name.as_str()));
             seen.extend(listed.items.iter().filter_map(|item| item.as_str().map(str::to_owned)));
             pages += 1;
             match listed.next {

@@ -20,6 +20,7 @@ mod tree;
 
 use super::infra::keys;
 use super::infra::root;
+use super::infra::tree::Where;
 use super::{Context, Outcome};
 use crate::base::{Problem, Problems, file, place};
 use crate::ui::{self, Exit};
@@ -29,6 +30,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 use token::Token;
+use tree::Tree;
 use zeroize::Zeroizing;
 
 /// Show the workspace in a browser: graph, runs, locks, drift, modules, nodes
@@ -48,9 +50,8 @@ pub struct Args {
     /// Answer to this name, too, beside addresses and `localhost`; may be given several times
     #[arg(long = "host", value_name = "NAME")]
     hosts: Vec<String>,
-    /// The root of the tree of stacks [default: found by walking up from here]
-    #[arg(long, value_name = "DIR")]
-    repo_root: Option<PathBuf>,
+    #[command(flatten)]
+    tree: Where,
 }
 
 /// So long requests in flight may take once a stop was asked for.
@@ -66,7 +67,7 @@ pub fn run(args: Args, context: &Context) -> Outcome {
             .help("write one with `openssl rand -hex 32 >FILE`, then `--token-file FILE` or SUIL_TOKEN")
             .into());
     }
-    let tree = root::root(args.repo_root.as_deref(), context)?;
+    let tree = Tree::new(root::root(args.tree.repo_root.as_deref(), context)?, args.tree.repo, context.clone());
     let hosts = context.root().ok();
     // The same file is read again and again as long as this runs.
     place::share();

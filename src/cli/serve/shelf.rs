@@ -32,14 +32,14 @@ pub struct Shelf {
 
 impl Shelf {
     pub fn new(
-        tree: PathBuf,
+        tree: Tree,
         hosts: Option<PathBuf>,
         url: Option<Zeroizing<String>>,
         token: Option<Token>,
         names: Vec<String>,
     ) -> Shelf {
         Shelf {
-            tree: Tree::new(tree),
+            tree,
             hosts: hosts.map(Hosts::new),
             token,
             names,

@@ -14,8 +14,8 @@ use serde::Serialize;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-/// Stands for the repository that is served, whatever its name.
-const THIS: (&str, &str) = ("-", "-");
+/// Stands for the name of the repository that is served, and for the owner of one that has none.
+const THIS: &str = "-";
 
 /// The name of the repository, where it is the one that is served.
 ///
@@ -23,7 +23,8 @@ const THIS: (&str, &str) = ("-", "-");
 /// It is another.
 pub fn repo_of(shelf: &Shelf, owner: &str, name: &str) -> Result<String, Fault> {
     let repo = shelf.known()?.graph.repo.clone();
-    match (owner, name) == THIS || repo.eq_ignore_ascii_case(&format!("{owner}/{name}")) {
+    let whole = if owner == THIS { name.to_owned() } else { format!("{owner}/{name}") };
+    match whole == THIS || repo.eq_ignore_ascii_case(&whole) {
         true => Ok(repo),
         false => Err(Fault::not_found(format!(
             "the repository `{owner}/{name}` is not served here; `-/-` names the one that is"

@@ -1,6 +1,8 @@
 //! The graph of the tree, scanned again when somebody asks and the last scan is a few seconds old.
 
 use crate::base::{Problems, clock};
+use crate::cli::Context;
+use crate::cli::infra::tree;
 use crate::infra::graph::{Edge, Graph, Kind, Node, Order, Stack};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
@@ -22,12 +24,15 @@ pub struct Known {
 
 pub struct Tree {
     root: PathBuf,
+    /// What the repository is to be called; `None` for what it is called.
+    name: Option<String>,
+    context: Context,
     last: Mutex<Option<(Instant, Result<Arc<Known>, Problems>)>>,
 }
 
 impl Tree {
-    pub fn new(root: PathBuf) -> Tree {
-        Tree { root, last: Mutex::default() }
+    pub fn new(root: PathBuf, name: Option<String>, context: Context) -> Tree {
+        Tree { root, name, context, last: Mutex::default() }
     }
 
     pub fn root(&self) -> &Path {
@@ -52,7 +57,8 @@ impl Tree {
     }
 
     fn scan(&self) -> Result<Graph, Problems> {
-        crate::infra::graph::scan(&self.root, "")
+        let place = tree::Where { repo_root: Some(self.root.clone()), repo: self.name.clone() };
+        Ok(tree::open(&place, None, &self.context)?.0.graph)
     }
 }
 

@@ -8,9 +8,11 @@
 mod change;
 mod objects;
 mod paths;
+mod remote;
 mod same;
 
 pub use change::{Change, Refs};
+pub use remote::tags;
 
 use super::Tree;
 use crate::base::{Problem, file, nearest::nearest};
@@ -84,11 +86,6 @@ impl Repository {
     #[must_use]
     pub fn reading(self, folders: Vec<String>) -> Repository {
         Repository { reads: folders, ..self }
-    }
-
-    /// The id of the commit that is checked out; `None` before the first one.
-    pub fn head(&self) -> Option<String> {
-        self.commit("HEAD").ok()
     }
 
     /// Opens a revision, by any name that git knows it by. `A...B` is where the histories of the two part, `B` being
@@ -180,38 +177,48 @@ impl Repository {
     /// # Errors
     /// There is no `git`.
     fn ask(&self, args: &[&str]) -> Result<Result<Vec<u8>, String>, Problem> {
-        let output = self.command(args).stdin(Stdio::null()).output().map_err(|error| match error.kind() {
-            ErrorKind::NotFound => Problem::new("there is no program `git` here").help("install git"),
-            _ => Problem::new(format!("cannot start `git`: {error}")),
-        })?;
+        let output = self.command(args).stdin(Stdio::null()).output().map_err(|error| unstarted(&error))?;
         Ok(match output.status.success() {
             true => Ok(output.stdout),
             false => Err(text(output.stderr).trim().trim_start_matches("fatal: ").to_owned()),
         })
     }
 
-    #[allow(clippy::disallowed_methods, reason = "the one place outside `node` where a process starts")]
     fn command(&self, args: &[&str]) -> Command {
-        let mut command = Command::new("git");
-        command.arg("-C").arg(&self.root).args(args);
-        for (name, value) in [
-            ("LC_ALL", "C"),
-            ("GIT_OPTIONAL_LOCKS", "0"),
-            ("GIT_TERMINAL_PROMPT", "0"),
-            // An object of a partial clone may still have to be fetched: without a question, or not at all.
-            ("GIT_ASKPASS", "false"),
-            ("SSH_ASKPASS", "false"),
-            ("SSH_ASKPASS_REQUIRE", "force"),
-        ] {
-            command.env(name, value);
-        }
-        command.env_remove("GIT_PREFIX");
+        let mut command = program(&self.root, args);
         if self.discovered {
             for name in ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR"] {
                 command.env_remove(name);
             }
         }
         command
+    }
+}
+
+/// The program in a folder. It asks nothing.
+#[allow(clippy::disallowed_methods, reason = "the one place outside `node` where a process starts")]
+fn program(folder: &Path, args: &[&str]) -> Command {
+    let mut command = Command::new("git");
+    command.arg("-C").arg(folder).args(args);
+    for (name, value) in [
+        ("LC_ALL", "C"),
+        ("GIT_OPTIONAL_LOCKS", "0"),
+        ("GIT_TERMINAL_PROMPT", "0"),
+        // An object of a partial clone may still have to be fetched: without a question, or not at all.
+        ("GIT_ASKPASS", "false"),
+        ("SSH_ASKPASS", "false"),
+        ("SSH_ASKPASS_REQUIRE", "force"),
+    ] {
+        command.env(name, value);
+    }
+    command.env_remove("GIT_PREFIX");
+    command
+}
+
+fn unstarted(error: &Error) -> Problem {
+    match error.kind() {
+        ErrorKind::NotFound => Problem::new("there is no program `git` here").help("install git"),
+        _ => Problem::new(format!("cannot start `git`: {error}")),
     }
 }
 

@@ -76,12 +76,15 @@ impl Work<'_> {
 
     fn apply_one(&self, at: usize, basis: Option<&Basis>, taken: Taken) -> Verdict {
         let started = clock::now();
-        let basis = basis.cloned().unwrap_or(Basis { summary: None, card: None, run: self.run.id.clone() });
+        let never = || Basis { summary: None, card: None, unknown: Vec::new(), run: self.run.id.clone() };
+        let basis = basis.cloned().unwrap_or_else(never);
         let ready = self.with_session(at, |session| self.get_ready(at, session, &basis, taken)).and_then(|ready| ready);
         let ready = match ready {
             Ok(ready) => ready,
             Err(failure) => {
-                self.fail(at, Phase::Plan, started, failure);
+                // That an apply was begun must not be forgotten by the next resume.
+                let phase = if taken == Taken::Again { self.phase() } else { Phase::Plan };
+                self.fail(at, phase, started, failure);
                 return Verdict::Failed;
             }
         };
@@ -125,7 +128,9 @@ impl Work<'_> {
         }
         self.follow.phase(key, "planning");
         let started = clock::now();
-        self.set_state(at, StackState::Planning)?;
+        // That an apply was begun must not be forgotten, wherever suil is killed.
+        let again = taken == Taken::Again;
+        self.set_state(at, if again { StackState::Applying } else { StackState::Planning })?;
         let made = self.make(at)?;
         let measure = match (taken, before_changed) {
             (Taken::Again, _) => Measure::Rest,
@@ -137,8 +142,8 @@ impl Work<'_> {
             self.artifact(at).remove()?;
             return Err(problem.into());
         }
-        self.planned(at, started, &made);
-        let done = taken == Taken::Again && made.card.summary.is_empty() && !made.planned.differs;
+        self.planned(at, started, &made, again.then_some(StackState::Applying));
+        let done = again && made.card.summary.is_empty() && !made.planned.differs;
         Ok(Ready { card: made.card, done })
     }
 

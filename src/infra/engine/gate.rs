@@ -5,7 +5,7 @@ use super::work::{Work, kept};
 use super::{Site, Summary};
 use crate::base::problem::{self, Kind};
 use crate::base::{Problem, Problems};
-use crate::infra::store::{CheckState, Outcome, Phase, StackState};
+use crate::infra::store::{CheckState, Outcome, Phase, Run, StackState};
 use std::collections::BTreeMap;
 
 /// What was shown of a stack before it is applied: what an apply may do, and nothing else.
@@ -15,6 +15,8 @@ pub struct Basis {
     pub summary: Option<Summary>,
     /// Where its plan file can be applied as it is: what is known of it.
     pub card: Option<Card>,
+    /// Inputs that were not known when it was planned.
+    pub unknown: Vec<String>,
     /// The run in which it was planned.
     pub run: String,
 }
@@ -39,10 +41,9 @@ impl Work<'_> {
                 Ok(basis) => {
                     self.change(at, |stand| {
                         stand.summary = basis.summary.clone();
-                        // What it depends on may still change it.
-                        if stand.row.state == StackState::Noop {
-                            stand.row.state = StackState::Planned;
-                        }
+                        stand.unknown = basis.unknown.clone();
+                        // One with nothing to do, too: what it depends on may still change it.
+                        stand.row.state = StackState::Planned;
                     });
                     problems.extend(self.failed_checks(at, &basis.run));
                     bases.insert(stand.row.stack, basis);
@@ -68,14 +69,15 @@ impl Work<'_> {
             return match self.known(key)? {
                 Some(outcome) => {
                     self.waits_for_known(at, &outcome.unknown)?;
-                    Ok(Basis { summary: Some(kept(&outcome.addresses)), card: None, run: outcome.run })
+                    let summary = Some(kept(&outcome.addresses));
+                    Ok(Basis { summary, card: None, unknown: outcome.unknown, run: outcome.run })
                 }
                 None => Err(unplanned(self.site, key)),
             };
         };
         if card.is_provisional() {
             self.waits_for_known(at, &card.unknown)?;
-            return Ok(Basis { summary: Some(card.summary), card: None, run: card.run });
+            return Ok(Basis { summary: Some(card.summary), card: None, unknown: card.unknown, run: card.run });
         }
         let tree = self.with_session(at, |session| session.content()).map_err(|failure| failure.problem)??;
         let layer = self.set.units.get(at).is_some_and(|unit| unit.layer.is_some());
@@ -93,15 +95,18 @@ impl Work<'_> {
         let usable = from_plan && artifact.has_plan();
         let summary = Some(card.summary.clone());
         let run = card.run.clone();
-        Ok(Basis { summary, card: usable.then_some(card), run })
+        Ok(Basis { summary, card: usable.then_some(card), unknown: Vec::new(), run })
     }
 
-    /// The last plan of a stack whose files are gone, where it was made for the commit of the run.
+    /// The last plan of a stack whose files are gone, where it was made of this very tree and was not applied since.
     fn known(&self, key: &str) -> Result<Option<Outcome>, Problem> {
-        let Some(outcome) = self.store.last(&self.run.repo, key, Phase::Plan)? else { return Ok(None) };
-        let run = self.store.run(&outcome.run)?;
-        let same = run.is_some_and(|run| run.commit.is_some() && run.commit == self.run.commit);
-        Ok(Some(outcome).filter(|outcome| same && outcome.error.is_none()))
+        let last = |phase| self.store.last(&self.run.repo, key, phase);
+        let Some(outcome) = last(Phase::Plan)? else { return Ok(None) };
+        let used = [last(Phase::Apply)?, last(Phase::Destroy)?];
+        let used = used.iter().flatten().any(|after| after.ended >= outcome.ended);
+        let same = |run: Run| run.commit.is_some() && run.commit == self.run.commit && run.tree == self.run.tree;
+        let same = !used && outcome.error.is_none() && self.store.run(&outcome.run)?.is_some_and(same);
+        Ok(Some(outcome).filter(|_| same))
     }
 
     /// A provisional plan can only be applied together with those that it waits for.
@@ -226,7 +231,12 @@ mod tests {
 
     #[test]
     fn a_new_plan_does_what_was_shown_or_less() {
-        let basis = Basis { summary: Some(summary(&["a"], &["b"], &["c"])), card: None, run: String::new() };
+        let basis = Basis {
+            summary: Some(summary(&["a"], &["b"], &["c"])),
+            card: None,
+            unknown: Vec::new(),
+            run: String::new(),
+        };
         for (fresh, measure, well) in [
             (summary(&["a"], &["b"], &["c"]), Measure::Same, true),
             (summary(&[], &["b"], &[]), Measure::Same, false),
@@ -239,7 +249,7 @@ mod tests {
         ] {
             assert_eq!(fits("s", &fresh, &basis, measure).is_ok(), well, "{fresh:?} {measure:?}");
         }
-        let never = Basis { summary: None, card: None, run: String::new() };
+        let never = Basis { summary: None, card: None, unknown: Vec::new(), run: String::new() };
         assert!(fits("s", &summary(&["a"], &["b"], &[]), &never, Measure::Same).is_ok());
         let refused = fits("s", &summary(&[], &[], &["c"]), &never, Measure::Same).expect_err("refused");
         assert_eq!(refused.kind, Kind::Refused);

@@ -49,7 +49,7 @@ impl Work<'_> {
         self.follow.phase(self.set.key(at), "planning");
         match self.make(at) {
             Ok(made) => {
-                self.planned(at, started, &made);
+                self.planned(at, started, &made, None);
                 Verdict::Done
             }
             Err(failure) => {
@@ -59,8 +59,14 @@ impl Work<'_> {
         }
     }
 
-    /// Writes down a plan that was made.
-    pub(super) fn planned(&self, at: usize, started: chrono::DateTime<chrono::Utc>, made: &Made) {
+    /// Writes down a plan that was made; the stack then stands as planned, or in the state that is given.
+    pub(super) fn planned(
+        &self,
+        at: usize,
+        started: chrono::DateTime<chrono::Utc>,
+        made: &Made,
+        state: Option<StackState>,
+    ) {
         let Made { planned, card } = made;
         let file = self.site.shown(&self.artifact(at).plan());
         let quiet = planned.summary.is_empty() && !card.is_provisional() && only_follows(&self.stand(at).row);
@@ -72,7 +78,8 @@ impl Work<'_> {
             text: Some(self.text_of(at, planned)),
             ..Told::since(started)
         };
-        self.put(at, Phase::Plan, if quiet { StackState::Noop } else { StackState::Planned }, told);
+        let state = state.unwrap_or(if quiet { StackState::Noop } else { StackState::Planned });
+        self.put(at, Phase::Plan, state, told);
     }
 
     fn text_of<'b>(&self, at: usize, planned: &'b Planned) -> &'b str {

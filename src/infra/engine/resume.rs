@@ -111,7 +111,8 @@ impl Work<'_> {
         match (shown, self.planned_for(at, true)) {
             (Some(outcome), found) => {
                 let card = found.ok().and_then(|basis| basis.card).filter(|_| !begun);
-                Ok(Basis { summary: Some(kept(&outcome.addresses)), card, run: self.run.id.clone() })
+                let summary = Some(kept(&outcome.addresses));
+                Ok(Basis { summary, card, unknown: outcome.unknown.clone(), run: self.run.id.clone() })
             }
             (None, found) => found.map(|basis| Basis { card: basis.card.filter(|_| !begun), ..basis }),
         }

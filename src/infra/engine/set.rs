@@ -29,6 +29,19 @@ impl Set {
     /// # Errors
     /// A stack cannot be made ready, or there is a cycle; all of them together.
     pub fn new(site: &Site, graph: &Graph, chosen: Vec<Chosen>, backwards: bool) -> Result<Set> {
+        Set::with(graph, chosen, backwards, |stack| Unit::new(site, graph, stack))
+    }
+
+    /// The same where `unit` makes a stack ready.
+    ///
+    /// # Errors
+    /// As [`Set::new`].
+    pub fn with(
+        graph: &Graph,
+        chosen: Vec<Chosen>,
+        backwards: bool,
+        unit: impl Fn(&graph::Stack) -> Result<Unit, Problem>,
+    ) -> Result<Set> {
         let chosen: BTreeMap<String, Chosen> = chosen.into_iter().map(|one| (one.key.clone(), one)).collect();
         let keys: BTreeSet<String> = chosen.keys().cloned().collect();
         let order = graph::Order::new(graph);
@@ -38,7 +51,7 @@ impl Set {
             graph.stacks.iter().map(|stack| (stack.key.as_str(), stack)).collect();
         let (mut units, mut problems) = (Vec::new(), Problems::new());
         for key in &keys {
-            match stacks.get(key.as_str()).map(|stack| Unit::new(site, graph, stack)) {
+            match stacks.get(key.as_str()).map(|stack| unit(stack)) {
                 Some(Ok(unit)) => units.push(unit),
                 Some(Err(problem)) => problems.push(problem),
                 None => problems.push(unknown(graph, key)),
@@ -82,7 +95,8 @@ impl Set {
     }
 }
 
-fn circle(cycle: &[String]) -> Problem {
+/// Stacks that depend on each other in a circle.
+pub fn circle(cycle: &[String]) -> Problem {
     Problem::new(format!("stacks depend on each other in a circle: {}", graph::spelled(cycle)))
         .help("take one of these edges away; `suil infra why STACK` tells where each is written")
 }

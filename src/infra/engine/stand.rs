@@ -56,6 +56,7 @@ impl Stand {
                 after.dedup();
                 format!("{}; waits for {}", summary(), after.join(", "))
             }
+            StackState::Applied => self.summary.as_ref().map(Summary::done).unwrap_or_default(),
             StackState::Failed if self.left => "still runs".to_owned(),
             StackState::Failed => self.problems.first().map(|problem| problem.what.clone()).unwrap_or_default(),
             _ => summary(),

@@ -103,22 +103,21 @@ impl Summary {
 
     /// `2 to add, 1 to destroy, 1 output`; `no changes`.
     pub fn words(&self) -> String {
+        self.told(["to add", "to change", "to destroy", "to replace", "to import", "to move"])
+    }
+
+    /// The same of what was done: `2 added, 1 destroyed, 1 output`.
+    pub fn done(&self) -> String {
+        self.told(["added", "changed", "destroyed", "replaced", "imported", "moved"])
+    }
+
+    fn told(&self, words: [&str; 6]) -> String {
         let Summary { adds, changes, destroys, replaces, imports, moves, outputs, .. } = self;
         let output = if outputs.len() == 1 { "output" } else { "outputs" };
-        let all = [
-            (adds, "to add"),
-            (changes, "to change"),
-            (destroys, "to destroy"),
-            (replaces, "to replace"),
-            (imports, "to import"),
-            (moves, "to move"),
-            (outputs, output),
-        ];
-        let words: Vec<String> = all
-            .into_iter()
-            .filter(|(list, _)| !list.is_empty())
-            .map(|(list, words)| format!("{} {words}", list.len()))
-            .collect();
+        let lists = [adds, changes, destroys, replaces, imports, moves];
+        let all = lists.into_iter().zip(words).chain([(outputs, output)]);
+        let words: Vec<String> =
+            all.filter(|(list, _)| !list.is_empty()).map(|(list, words)| format!("{} {words}", list.len())).collect();
         if words.is_empty() { "no changes".to_owned() } else { words.join(", ") }
     }
 }

@@ -45,6 +45,7 @@ pub use result::{Affected, Cell, Holder, Loose, Matrix, Reason, Removed, Touched
 pub use why::{Step, Why, find, why};
 
 use crate::base::{Mask, Problem, Result};
+use crate::data::Tree;
 use crate::infra::envelope::Keys;
 use crate::infra::layer::{Options, Run};
 use std::path::Path;
@@ -91,6 +92,18 @@ pub fn open(root: &Path, repo: &str, options: &Options, listing: &Listing) -> Re
     let graph = scan::scan(files::Files::Disk(root), listing, &memo, repo, &layers)?;
     cache::keep(root, listing, digest, &graph, memo.into_seen());
     Ok(Opened { graph, cached: false })
+}
+
+/// The graph of a revision. Its layers are left out.
+///
+/// # Errors
+/// A folder cannot be listed, or everything that is wrong in the configuration.
+pub fn of_revision(old: &dyn Tree, repo: &str) -> Result<Graph> {
+    let listing = Listing::of_tree(old)?;
+    let nowhere = Path::new("/");
+    let run = lenient(nowhere, &Options { stacks: ".no-layers".into(), ..Options::default() });
+    let layers = layers::Layers { run: &run, root: nowhere };
+    scan::scan(files::Files::Tree(old), &listing, &memo::Memo::default(), repo, &layers)
 }
 
 /// A run over layers without any key: no secret is opened to make a graph.

@@ -104,14 +104,19 @@ fn written(source: FileId, text: &str) -> FileId {
     if own.strip_suffix('\n').unwrap_or(&own) == text { source } else { FileId::new(source.path(), text) }
 }
 
-/// The names that `*.auto.tfvars` and `*.auto.tfvars.json` of base set, which Terraform reads by itself.
+/// The names that `*.auto.tfvars` of base set, which Terraform reads by itself; where the tree wants that, those of the
+/// other files that it reads, too.
 fn assigned(run: &Run, pieces: &Pieces) -> Result<Vec<(String, Place)>> {
     let mut found = Vec::new();
+    let all = run.sources.settings()?.declare_all;
     for (name, piece) in pieces {
         let Piece::File(path) = piece else { continue };
         let attributes = match name.to_str().filter(|name| !name.starts_with('.')) {
             Some(name) if name.ends_with(".auto.tfvars") => hcl::variables(run.sources.text(path)?)?,
-            Some(name) if name.ends_with(".auto.tfvars.json") => hcl::variables_json(run.sources.text(path)?)?,
+            Some("terraform.tfvars") if all => hcl::variables(run.sources.text(path)?)?,
+            Some(name) if all && (name == "terraform.tfvars.json" || name.ends_with(".auto.tfvars.json")) => {
+                hcl::variables_json(run.sources.text(path)?)?
+            }
             _ => continue,
         };
         found.extend(attributes.into_iter().map(|attribute| (attribute.name, attribute.place)));

@@ -3,6 +3,7 @@
 use super::remote::{Chain, Failure, Found, State, words};
 use super::site::Name;
 use super::{Layer, Looked, Run};
+use crate::base::Problem;
 use crate::infra::Value;
 use crate::infra::jinja::{Answer, Host, Lookup, Target};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -88,6 +89,14 @@ impl Asked {
         }
     }
 
+    /// The first line of what was in the way; the others stand below the problem of the template.
+    fn told(&self, problems: &[Problem]) -> String {
+        let mut lines = problems.iter().flat_map(words::problem);
+        let what = lines.next().unwrap_or_default();
+        self.asking.told().notes.extend(lines);
+        what
+    }
+
     fn answer(&self, value: Value, secrets: &[Value]) -> Answer {
         if !secrets.is_empty() {
             self.run.secrets.learn(secrets);
@@ -104,13 +113,7 @@ impl Host for Asked {
 
     fn variable(&self, name: &str, target: &Target) -> Result<Answer, String> {
         let other = self.other(target)?;
-        let (variables, opened) = self.run.plain(&other).map_err(|problems| {
-            let tell = |problem: &crate::base::Problem| match problem.place {
-                Some(place) => format!("{place}: {}", problem.what),
-                None => problem.what.clone(),
-            };
-            problems.iter().map(tell).collect::<Vec<_>>().join("; ")
-        })?;
+        let (variables, opened) = self.run.plain(&other).map_err(|problems| self.told(&problems))?;
         self.asking.told().secret |= opened;
         Ok(match variables.0.get(name) {
             Some(variable) => Answer::Value(variable.value.clone()),
@@ -136,12 +139,7 @@ impl Host for Asked {
         };
         match hosts.lookup(asked) {
             Ok(Looked { value, secrets }) => Ok(self.answer(value, &secrets)),
-            Err(problems) => {
-                let mut lines = problems.iter().flat_map(words::problem);
-                let what = lines.next().unwrap_or_default();
-                self.asking.told().notes.extend(lines);
-                Err(what)
-            }
+            Err(problems) => Err(self.told(&problems)),
         }
     }
 }

@@ -25,15 +25,21 @@ struct Place {
 }
 
 /// Replaces the output folder at `path` by one that holds `pieces` and what is kept of the old one. `label` names the
-/// layer.
+/// layer. A folder that holds just that already is left alone: a shell or Terraform may be standing in it.
 ///
 /// # Errors
 /// Something cannot be read or written. The old folder is then as it was.
 pub fn write(path: &Path, label: &str, pieces: Pieces) -> Result<()> {
     let place = Place::take(path).map_err(|e| Problem::io("write to", path, &e))?;
-    let written = fill(&place.aside, &pieces)
-        .and_then(|()| Ok(keep::carry(&place.folder, &place.aside, &pieces)?))
-        .and_then(|()| place.swap().map_err(|e| Problem::io("replace", path, &e).into()));
+    let written = fill(&place.aside, &pieces).and_then(|()| {
+        if keep::holds(&place.folder, &place.aside) {
+            // What cannot be removed now is removed by the next render.
+            let _ = remove(&place.aside);
+            return Ok(());
+        }
+        keep::carry(&place.folder, &place.aside, &pieces)?;
+        place.swap(&pieces).map_err(|e| Problem::io("replace", path, &e).into())
+    });
     if let Err(problems) = written {
         // What cannot be removed now is removed by the next render.
         let _ = fs::remove_dir_all(&place.aside);
@@ -81,7 +87,7 @@ impl Place {
     }
 
     /// Puts the new folder in its place, with the mode of the old one.
-    fn swap(&self) -> std::io::Result<()> {
+    fn swap(&self, pieces: &Pieces) -> std::io::Result<()> {
         let mode = match fs::metadata(&self.folder) {
             Ok(old) => old.mode() & 0o7777,
             Err(e) if e.kind() == NotFound => 0o777 & !umask(&self.aside)?,
@@ -97,9 +103,13 @@ impl Place {
             }
             Err(e) => return Err(e.into()),
         }
-        // The new folder stands. What cannot be removed now is removed by the next render.
-        let _ = remove(&self.aside);
-        let _ = remove(&self.old);
+        // The new folder stands. What Terraform has put into the old one in the meantime comes along, too.
+        for old in [&self.aside, &self.old] {
+            if keep::carry(old, &self.folder, pieces).is_ok() {
+                // What cannot be removed now is removed by the next render.
+                let _ = remove(old);
+            }
+        }
         Ok(())
     }
 }

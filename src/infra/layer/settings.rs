@@ -20,11 +20,13 @@ pub struct Settings {
     pub real_path: bool,
     /// `stacks_environments: closed`: secrets of environments stay envelopes in it.
     pub closed: bool,
+    /// `declare: all`: what every file of variables in base sets is declared.
+    pub declare_all: bool,
     /// `sensitive`: a variable that holds a secret is declared as such.
     pub sensitive: bool,
 }
 
-const KEYS: &[&str] = &["hcl", "markers", "stacks_path", "stacks_environments", "sensitive"];
+const KEYS: &[&str] = &["hcl", "markers", "stacks_path", "stacks_environments", "declare", "sensitive"];
 
 impl Settings {
     /// Reads the file's bytes; an empty one says nothing.
@@ -45,6 +47,7 @@ impl Settings {
                 "markers" => flag(name, entry).map(|on| settings.markers = on),
                 "stacks_path" => one_of(name, entry, "original", "real").map(|real| settings.real_path = real),
                 "stacks_environments" => one_of(name, entry, "open", "closed").map(|closed| settings.closed = closed),
+                "declare" => one_of(name, entry, "original", "all").map(|all| settings.declare_all = all),
                 "sensitive" => flag(name, entry).map(|on| settings.sensitive = on),
                 _ => Err(unknown(name, entry)),
             };
@@ -98,9 +101,16 @@ mod tests {
 
     #[test]
     fn every_key_is_read_and_an_empty_file_is_the_default() {
-        let text = "hcl: hcl2-7.2\nmarkers: true\nstacks_path: real\nstacks_environments: closed\nsensitive: true\n";
-        let all =
-            Settings { reading: Reading::Original, markers: true, real_path: true, closed: true, sensitive: true };
+        let text = "hcl: hcl2-7.2\nmarkers: true\nstacks_path: real\nstacks_environments: closed\ndeclare: all\n\
+                    sensitive: true\n";
+        let all = Settings {
+            reading: Reading::Original,
+            markers: true,
+            real_path: true,
+            closed: true,
+            declare_all: true,
+            sensitive: true,
+        };
         assert_eq!(read(text).expect("settings"), all);
         assert_eq!(read("# nothing\n").expect("settings"), Settings::default());
         assert_eq!(read("hcl: terraform\nmarkers: false\n").expect("settings"), Settings::default());

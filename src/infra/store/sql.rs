@@ -22,8 +22,10 @@ pub struct Row(pub Vec<Field>);
 /// Why a statement did not come back.
 #[derive(Debug)]
 pub enum Fault {
-    /// The connection broke: nobody knows what became of it.
+    /// The connection broke, or the server gave the transaction up: nothing of it happened.
     Lost(Problem),
+    /// The connection broke while the transaction ended: nobody knows whether it happened.
+    Unsure(Problem),
     Failed(Problem),
 }
 
@@ -36,7 +38,7 @@ impl From<Problem> for Fault {
 impl Fault {
     pub fn problem(self) -> Problem {
         match self {
-            Fault::Lost(problem) | Fault::Failed(problem) => problem,
+            Fault::Lost(problem) | Fault::Unsure(problem) | Fault::Failed(problem) => problem,
         }
     }
 }

@@ -5,7 +5,7 @@ use super::site::{Pulled, Site};
 use super::state::State;
 use crate::base::problem::Kind;
 use crate::base::{Problem, Result, clock};
-use crate::infra::terraform::Shield;
+use crate::infra::terraform::{Shield, Stop};
 use std::path::Path;
 
 /// Who does what to the tree at `root`.
@@ -69,7 +69,7 @@ impl Work<'_> {
         let shield = Shield::raise()?;
         let mut record = Record::begin(self.root, self.manifest(vec![part]), &[before.backup()])?;
         record.step(0, Step::Pushing)?;
-        let ran = site.tool.change(&site.layer.output, arguments, b"", &site.label());
+        let ran = site.tool.change(&site.layer.output, arguments, shield.stop(), &site.label());
         let after = match (site.pull(), ran) {
             (Ok(after), Err(problem)) if after.digest() == before.digest() => {
                 record.discard();
@@ -106,9 +106,9 @@ impl Work<'_> {
                 record.discard();
                 return Err(Problem::new("interrupted, nothing was changed").kind(Kind::Interrupted));
             }
-            match push(&mut record, at, change) {
+            match push(&mut record, at, change, shield.stop()) {
                 Ok(serial) => serials.push(serial),
-                Err(problem) => return Err(take_back(record, changes, problem)),
+                Err(problem) => return Err(take_back(record, changes, problem, shield.stop())),
             }
         }
         self.close(record, serials, &shield)
@@ -122,9 +122,9 @@ impl Work<'_> {
 }
 
 /// Pushes one state, and reads it back.
-fn push(record: &mut Record, at: usize, change: &Change) -> Result<u64, Problem> {
+fn push(record: &mut Record, at: usize, change: &Change, stop: &Stop) -> Result<u64, Problem> {
     record.step(at, Step::Pushing)?;
-    change.site.push(&change.after)?;
+    change.site.push(&change.after, stop)?;
     record.step(at, Step::Pushed)?;
     let now = change.site.pull()?;
     if now.digest() != Some(change.after.digest()) {
@@ -137,7 +137,10 @@ fn push(record: &mut Record, at: usize, change: &Change) -> Result<u64, Problem>
 }
 
 /// Gives every state that was pushed the one before it, the last first: what was moved is never in none.
-fn take_back(mut record: Record, changes: &[Change], problem: Problem) -> Problem {
+fn take_back(mut record: Record, changes: &[Change], problem: Problem, stop: &Stop) -> Problem {
+    if stop.demanded() {
+        return in_doubt(problem.note("suil was told twice to end: nothing was put back"), &record);
+    }
     let (mut problem, mut whole) = (problem, true);
     let parts: Vec<Step> = record.manifest.layers.iter().map(|part| part.step).collect();
     for (at, change) in changes.iter().enumerate().rev() {
@@ -173,7 +176,7 @@ fn take_back(mut record: Record, changes: &[Change], problem: Problem) -> Proble
             None => State::empty(change.after.lineage(), change.after.terraform()),
         };
         old.follow(now.serial());
-        let back = change.site.push(&old).and_then(|()| record.step(at, Step::TakenBack));
+        let back = change.site.push(&old, stop).and_then(|()| record.step(at, Step::TakenBack));
         match back {
             Ok(()) => problem = problem.note(format!("the state of `{label}` was put back")),
             Err(failed) => {

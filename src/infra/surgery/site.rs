@@ -3,7 +3,7 @@
 use super::state::State;
 use crate::base::{Problem, Problems, Result};
 use crate::infra::layer::{self, Layer, Run};
-use crate::infra::terraform::{self, Forecast, Tool};
+use crate::infra::terraform::{self, Forecast, Stop, Tool};
 use std::sync::Arc;
 
 /// A rendered layer in which Terraform can read its state.
@@ -73,9 +73,9 @@ impl Site {
     /// Replaces the state.
     ///
     /// # Errors
-    /// Terraform refuses.
-    pub fn push(&self, state: &State) -> Result<(), Problem> {
-        self.tool.push(&self.layer.output, state.text().as_bytes(), &self.label())
+    /// Terraform refuses, or `stop` was asked for twice.
+    pub fn push(&self, state: &State, stop: &Stop) -> Result<(), Problem> {
+        self.tool.push(&self.layer.output, state.text().as_bytes(), stop, &self.label())
     }
 
     /// What a plan would do now.

@@ -1,15 +1,13 @@
 //! Keeps suil alive through steps that belong together.
 
+use super::Stop;
 use crate::base::{Problem, Result};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use tokio::signal::unix::{SignalKind, signal};
 
-/// While one is raised, no signal but `KILL` ends suil between two steps; it is remembered instead. Programs that are
-/// started [`aside`](std::os::unix::process::CommandExt::process_group) are not told of a Ctrl-C either.
+/// While one is raised, no signal but `KILL` ends suil between two steps; it is remembered instead.
 #[derive(Debug)]
 pub struct Shield {
-    struck: Arc<AtomicBool>,
+    stop: Stop,
     runtime: Option<tokio::runtime::Runtime>,
 }
 
@@ -22,25 +20,30 @@ impl Shield {
         let failed = |e: &std::io::Error| Problem::new(format!("cannot listen for signals: {e}"));
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build();
         let runtime = runtime.map_err(|e| failed(&e))?;
-        let struck = Arc::new(AtomicBool::new(false));
+        let stop = Stop::default();
         let kinds = [SignalKind::interrupt(), SignalKind::terminate(), SignalKind::hangup(), SignalKind::quit()];
         for kind in kinds {
             let guard = runtime.enter();
             let mut signals = signal(kind).map_err(|e| failed(&e))?;
             drop(guard);
-            let struck = Arc::clone(&struck);
+            let stop = stop.clone();
             runtime.spawn(async move {
                 while signals.recv().await.is_some() {
-                    struck.store(true, Ordering::SeqCst);
+                    stop.ask();
                 }
             });
         }
-        Ok(Shield { struck, runtime: Some(runtime) })
+        Ok(Shield { stop, runtime: Some(runtime) })
+    }
+
+    /// The wish to end, for who waits meanwhile.
+    pub fn stop(&self) -> &Stop {
+        &self.stop
     }
 
     /// True where suil was told to end since.
     pub fn struck(&self) -> bool {
-        self.struck.load(Ordering::SeqCst)
+        self.stop.asked()
     }
 }
 

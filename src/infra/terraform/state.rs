@@ -1,14 +1,16 @@
 //! What Terraform does to a state, what it plans, and what it says where it does not.
 
-use super::{Finished, Tool};
+use super::{Finished, Stop, Tool};
 use crate::base::problem::Kind;
 use crate::base::{Plain, Problem, Result};
 use rustix::fs::Mode;
-use rustix::process::umask;
+use rustix::process::{Pid, Signal, kill_process_group, umask};
 use std::io::{Read, Write};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::Stdio;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 /// What a plan says, without a value of it.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -45,44 +47,60 @@ impl Tool {
     }
 
     /// Replaces the state of `folder`. It goes in through a pipe, so that no copy of it lies anywhere. Terraform refuses
-    /// where another lineage is there, or a serial that is not older.
+    /// where another lineage is there, or a serial that is not older. It is finished unless `stop` is asked for twice.
     ///
     /// # Errors
     /// As [`Tool::initialise`].
-    pub fn push(&self, folder: &Path, state: &[u8], whose: &str) -> Result<(), Problem> {
-        self.change(folder, &["state", "push", "-"], state, whose).map(drop)
+    pub fn push(&self, folder: &Path, state: &[u8], stop: &Stop, whose: &str) -> Result<(), Problem> {
+        self.feed(folder, &["state", "push", "-"], state, stop, true, whose).map(drop)
     }
 
-    /// Runs a command that changes a state, with `input` on its stdin. What it writes itself is for the owner's eyes.
+    /// Runs a command that changes a state. Where `stop` is asked for Terraform is interrupted, and killed where it is
+    /// asked for again.
     ///
     /// # Errors
     /// As [`Tool::initialise`].
-    pub fn change(&self, folder: &Path, arguments: &[&str], input: &[u8], whose: &str) -> Result<Finished, Problem> {
-        // A local backend keeps copies of the state before, which hold the same secrets.
-        let before = umask(Mode::RWXG | Mode::RWXO);
-        let finished = self.feed(folder, arguments, input);
-        umask(before);
-        self.well(arguments, whose, finished?)
+    pub fn change(&self, folder: &Path, arguments: &[&str], stop: &Stop, whose: &str) -> Result<(), Problem> {
+        self.feed(folder, arguments, b"", stop, false, whose).map(drop)
     }
 
-    fn feed(&self, folder: &Path, arguments: &[&str], input: &[u8]) -> Result<Finished, Problem> {
+    /// Runs it with `input` on its stdin. `short` is what is better finished than interrupted.
+    fn feed(
+        &self,
+        folder: &Path,
+        arguments: &[&str],
+        input: &[u8],
+        stop: &Stop,
+        short: bool,
+        whose: &str,
+    ) -> Result<Finished, Problem> {
         let mut command = self.command(folder);
         command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         command.env("TF_IN_AUTOMATION", "1").env("TF_INPUT", "0").env("CHECKPOINT_DISABLE", "1");
-        let failed = |e: &std::io::Error| Problem::io("run", &self.program, e);
-        // A Ctrl-C is for suil, which ends when this is whole.
+        // A Ctrl-C is for suil, which tells Terraform when it should.
         command.process_group(0);
-        let mut child = command.spawn().map_err(|e| failed(&e))?;
+        // A local backend keeps copies of the state before, which hold the same secrets.
+        let before = umask(Mode::RWXG | Mode::RWXO);
+        let spawned = command.spawn();
+        umask(before);
+        let mut child = spawned.map_err(|e| self.missing(&e))?;
+        let group = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
         let stdin = child.stdin.take();
+        let over = AtomicBool::new(false);
         let ended = std::thread::scope(|scope| {
             scope.spawn(move || {
                 // A program that fails early reads nothing; its exit status tells.
                 stdin.map(|mut stdin| stdin.write_all(input))
             });
-            child.wait_with_output()
+            scope.spawn(|| mind(group, stop, short, &over));
+            let ended = child.wait_with_output();
+            over.store(true, Ordering::SeqCst);
+            ended
         });
-        let output = ended.map_err(|e| failed(&e))?;
-        Ok(Finished { status: output.status, stdout: output.stdout, stderr: output.stderr })
+        let output = ended.map_err(|e| Problem::io("wait for", &self.program, &e))?;
+        let finished = Finished { status: output.status, stdout: output.stdout, stderr: output.stderr };
+        let kind = if stop.asked() { Kind::Interrupted } else { Kind::Failed };
+        self.well(arguments, whose, finished).map_err(|problem| problem.kind(kind))
     }
 
     /// Plans in `folder`, and writes nothing.
@@ -130,6 +148,24 @@ impl Tool {
         let second = arguments.get(1).filter(|_| first == "state").map(|word| format!(" {word}")).unwrap_or_default();
         let what = format!("`{} {first}{second}` failed in `{whose}`", self.program.display());
         Err(said(&finished.stderr).into_iter().fold(Problem::new(what), Problem::note))
+    }
+}
+
+/// Tells a process group of the wish to stop, until its program is over.
+fn mind(group: Option<Pid>, stop: &Stop, short: bool, over: &AtomicBool) {
+    const LOOK: Duration = Duration::from_millis(10);
+    let tell = |signal| group.map(|group| kill_process_group(group, signal));
+    let (mut told, mut killed) = (short, false);
+    while !over.load(Ordering::SeqCst) {
+        if stop.demanded() && !killed {
+            killed = true;
+            // It may be gone already, and then it is over in a moment.
+            tell(Signal::KILL);
+        } else if stop.asked() && !told {
+            told = true;
+            tell(Signal::INT);
+        }
+        std::thread::sleep(LOOK);
     }
 }
 

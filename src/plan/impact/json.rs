@@ -1,13 +1,13 @@
 //! An impact as data: what `suil diff --output json` prints.
 
-use super::{Changed, Code, NodeImpact, Revisions, Unknown};
+use super::{Changed, Code, LayerChange, LayerImpact, LayerRead, NodeImpact, Revisions, Unknown};
 use crate::base::Plain;
 use crate::catalogue::impact::{Difference, What};
 use crate::data::{Value, Vault};
 use crate::resource::Verb;
 
 impl NodeImpact {
-    /// `{node, change, role, modules, code, values, resources, unseen, unknown}`. Secrets stand as their digests, or as
+    /// `{node, change, role, modules, code, values, resources, unseen, layers, reads, unknown}`. Secrets stand as their digests, or as
     /// `secret (no key)`.
     pub fn to_plain(&self, revisions: &Revisions, vault: &Vault) -> Plain {
         let pair = |before: Plain, after: Plain| Plain::from_iter([("before", before), ("after", after)]);
@@ -23,6 +23,8 @@ impl NodeImpact {
             ("values", self.values.iter().map(|difference| value(difference, revisions, vault)).collect()),
             ("resources", known.map(|changed| resource(changed, vault)).collect()),
             ("unseen", names(&self.unseen)),
+            ("layers", self.layers.iter().map(layer).collect()),
+            ("reads", self.reads.iter().map(read).collect()),
             ("unknown", unknown.map(|(module, why)| reason(module, why, vault)).collect()),
         ])
     }
@@ -35,6 +37,24 @@ impl NodeImpact {
             _ => "changed",
         }
     }
+}
+
+fn layer(impact: &LayerImpact) -> Plain {
+    let (files, why) = match &impact.change {
+        LayerChange::Changed(files) => (files.iter().map(Plain::from).collect(), None),
+        LayerChange::Unknown(why) => (Plain::List(Vec::new()), Some(Plain::from(why))),
+        LayerChange::Added | LayerChange::Removed => (Plain::List(Vec::new()), None),
+    };
+    Plain::from_iter([
+        ("layer", Plain::from(&impact.layer)),
+        ("change", Plain::from(impact.change.word())),
+        ("files", files),
+        ("why", Plain::from(why)),
+    ])
+}
+
+fn read(read: &LayerRead) -> Plain {
+    Plain::from_iter([("node", Plain::from(&read.node)), ("field", Plain::from(&read.field))])
 }
 
 fn code(code: &Code) -> Plain {

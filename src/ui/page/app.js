@@ -54,6 +54,7 @@
   function table(columns, rows) {
     return h("div.sheet", h("table", h("thead", h("tr", columns.map((column) => h("th", { scope: "col" }, column)))), h("tbody", rows.map((cells) => h("tr", cells.map((cell, i) => h("td", { "data-label": columns[i] }, cell)))))));
   }
+  const row = (...facts) => h("dl.row", facts.filter(Boolean).map((pair) => h("div", pair)));
   const command = (text) => h("p.command", copied(text, "command"));
 
   // A list that grows page by page.
@@ -171,7 +172,7 @@
 
     async nodeRun(id) {
       const { value, text } = await api("node-runs/" + part(id));
-      return { text, title: id, build: () => nodeRunPage(value), done: value.state !== "going" };
+      return { text, title: id, build: () => nodeRunPage(value), done: value.run.state !== "going" };
     },
 
     audit: listView("Audit", () => [], () => paged("audit", "audit", () => ({}), (entries) => table(["When", "Who", "What", "Stack", "Run", "Reason"], entries.map((entry) => [when(entry.at), entry.who, chip(entry.action, { unlock: "warn", destroy: "bad", apply: "accent" }[entry.action]),
@@ -236,7 +237,7 @@
       return button;
     };
     const page = h("div", head([run.mode, " ", h("span.id", shortId(run.id))], stateChip(run.state), h("span.space"), h("a.main.quiet", { href: "#/graph?run=" + part(run.id) }, "On the graph")),
-      h("dl.row", fact("run", copied(run.id, "id")), fact("by", run.who), fact("began by", run.trigger), fact("started", when(run.started)), fact("took", took(run.started, run.ended)), fact("commit", run.commit ? h("code", { title: run.commit }, run.commit.slice(0, 10)) : null),
+      row(fact("run", copied(run.id, "id")), fact("by", run.who), fact("began by", run.trigger), fact("started", when(run.started)), fact("took", took(run.started, run.ended)), fact("commit", run.commit ? h("code", { title: run.commit }, run.commit.slice(0, 10)) : null),
         fact("reason", run.reason), fact("process", run.ended ? null : `${run.process.pid} on ${run.process.host} (${run.process.life})`), fact("followed by", run.successor ? runLink(run.successor) : null)),
       h("p", counted(run.counts)),
       !run.ended && run.process.life === "gone" ? h("div.problem", h("b", "Its process is gone."), command("suil infra resume " + run.id)) : null,
@@ -261,7 +262,7 @@
       stack.seen?.removed_at ? h("div.problem", h("b", "It is gone from the tree"), " since ", when(stack.seen.removed_at), ". Its state may still be there.", command("suil infra plan --removed")) : null,
       stack.lock ? h("div.problem", h("b", `Locked by ${stack.lock.who}`), " ", when(stack.lock.taken), stack.lock.reason ? ": " + stack.lock.reason : "", " in run ", runLink(stack.lock.run), stack.lock.process.life === "gone" ? command(`suil infra unlock ${stack.key} --reason TEXT`) : null) : null,
       (stack.warnings ?? []).map((one) => h("p.warning", one.message, one.at ? h("span.at", `${one.at.file}:${one.at.line}`) : null)),
-      h("div.tiles", last("plan"), last("apply"), tile("Drift", stack.drift?.state ?? "never looked", stack.drift ? ago(stack.drift.at) : null, null, stack.drift?.state === "drifted" ? "bad" : null), tile("Wave", stack.wave ?? "–", "where all are run")),
+      h("div.tiles", last("plan"), last("apply"), tile("Drift", stack.drift?.state ?? "never looked", stack.drift ? ago(stack.drift.at) : null, null, stack.drift?.state === "drifted" ? "bad" : null), tile("Wave", stack.wave ?? "–", "of the whole graph")),
       h("dl", fact("state", stack.state ? copied(stack.state, "state") : stack.seen?.state ? copied(stack.seen.state, "state") : null), fact("folder", stack.layer ?? stack.path), fact("instance", stack.instance), fact("workspace", stack.workspace), fact("backend", stack.backend?.type ?? stack.seen?.backend),
         fact("tool", stack.tool ? `${stack.tool} ${stack.tool_version}`.trim() : null), fact("var files", (stack.config?.var_files ?? []).join(", ")), fact("watches", (stack.watch_paths ?? []).join(", ")), fact("first seen", stack.seen ? when(stack.seen.first_seen) : null)),
       edges("Depends on", stack.depends_on.filter((edge) => edge.type !== "uses_module"), "to", "Nothing: it comes in the first wave."),
@@ -271,11 +272,11 @@
       stack.drift_history.length ? h("section", h("h2", "Looks for drift"), driftRows(stack.drift_history)) : null);
   }
 
-  function nodeRunPage(run) {
-    return h("div", head(h("span.id", run.id), stateChip(run.state)), h("dl.row", fact("what", run.mode), fact("by", run.by), fact("command", run.command ? h("code", run.command) : null), fact("reason", run.reason), fact("started", when(run.started)), fact("took", run.seconds ? Math.round(run.seconds) + " s" : null), fact("commit", typeof run.commit === "string" ? h("code", run.commit.slice(0, 10)) : null)),
-      (run.problems ?? []).map((text) => h("div.problem", typeof text === "string" ? text : text.what)),
-      h("section", h("h2", "Nodes"), (run.nodes ?? []).length ? table(["Node", "Outcome", "Operations"], run.nodes.map((node) => [h("a", { href: link.node(node.node ?? node.name) }, node.node ?? node.name), h("span", stateChip(node.outcome ?? "–"), (node.problems ?? []).map((text) => h("small", typeof text === "string" ? text : text.what))),
-        (node.operations ?? []).length ? h("details", h("summary", plural(node.operations.length, "operation")), h("ul.plain.ops", node.operations.map((one) => h("li", h("code", one.module ?? ""), " ", one.title ?? one.id ?? "", one.outcome ? [" ", stateChip(one.outcome)] : null)))) : h("span.muted", "none")])) : nothing("It had no nodes.")));
+  function nodeRunPage({ run, nodes }) {
+    const operations = (node) => node.operations.length ? h("details", h("summary", plural(node.operations.length, "operation")), h("ul.plain.ops", node.operations.map((one) => h("li", stateChip(one.status ?? "planned"), " ", one.title, one.problem ? h("small", one.problem) : null)))) : h("span.muted", "none");
+    return h("div", head(h("span.id", run.id), stateChip(run.state)), row(fact("what", run.mode), fact("by", run.by), fact("command", run.command ? h("code", run.command) : null), fact("reason", run.reason), fact("started", when(run.started)), fact("took", run.seconds === null ? null : run.seconds.toFixed(1) + " s"), fact("commit", typeof run.commit === "string" ? h("code", run.commit.slice(0, 10)) : null)),
+      run.problems.map((text) => h("div.problem", text)),
+      h("section", h("h2", "Nodes ", h("span.count", nodes.length)), nodes.length ? table(["Node", "Role", "Outcome", "Operations"], nodes.map((node) => [h("a", { href: link.node(node.node) }, node.node), node.role ?? "", h("span", stateChip(node.outcome ?? "–"), (node.problems ?? []).map((text) => h("small", text))), operations(node)])) : nothing("It had no nodes.")));
   }
 
   function drawing(graph, asked) {
@@ -335,15 +336,16 @@
       lost.hidden = true;
       own.finished = made.done;
       if (own.text === made.text || own.made?.same?.(made)) { if (!force || own.text === made.text) return; }
-      own.text = made.text;
-      own.made = made;
       if (made.title) document.title = made.title + " · suil";
       own.close?.();
       own.close = null;
       fill(own.body, made.build());
+      own.text = made.text;
+      own.made = made;
     } catch (error) {
       if (mine !== serial) return;
-      if (own.text && !error.status) { lost.hidden = false; return; }
+      if (!(error instanceof Failed)) console.error(error);
+      if (own.text && error instanceof Failed && !error.status) { lost.hidden = false; return; }
       own.text = null;
       fill(own.body, failure(error));
     }

@@ -41,7 +41,7 @@ function graphView(graph, options = {}) {
     now.edges.forEach((edge) => { now.near.needs[edge.from].push(edge.to); now.near.users[edge.to].push(edge.from); });
     focus = null; hover = null;
     light();
-    if (!keep) fit();
+    if (!keep) fit(true);
     list();
     count();
     reopen();
@@ -193,15 +193,20 @@ function graphView(graph, options = {}) {
     size = { w: box.width, h: box.height, dpr };
     canvas.width = Math.max(1, Math.round(box.width * dpr));
     canvas.height = Math.max(1, Math.round(box.height * dpr));
-    if (first && size.w) fit(); else draw();
+    if (first && size.w) fit(true); else draw();
   }
 
-  function fit() {
+  function fit(first) {
     if (!size.w || !drawn) return;
     const pad = { x: 36, t: 46, b: 40 };
     const k = Math.min((size.w - 2 * pad.x) / Math.max(1, drawn.width), (size.h - pad.t - pad.b) / Math.max(1, drawn.height), 1.15);
     cam.k = Math.max(0.04, k);
     cam.x = drawn.width / 2 - size.w / 2 / cam.k;
+    if (first === true && size.w < 700 && cam.k < 0.5 && now.nodes.length < 60) {
+      // On a phone names that can be read are more than a whole that cannot: it begins at the first wave.
+      cam.k = 0.62;
+      cam.x = (drawn.columns.find((column) => column.wave >= 0 && column.boxes) ?? drawn.columns[0]).left - 16 / cam.k;
+    }
     cam.y = drawn.height / 2 - (size.h + pad.t - pad.b) / 2 / cam.k;
     draw();
   }
@@ -463,7 +468,7 @@ function graphView(graph, options = {}) {
   const tools = h("div.tools", listing,
     h("button.tool", { type: "button", title: "Zoom in (+)", "aria-label": "Zoom in", onclick: () => zoom(1.3) }, "+"),
     h("button.tool", { type: "button", title: "Zoom out (−)", "aria-label": "Zoom out", onclick: () => zoom(1 / 1.3) }, "−"),
-    h("button.tool", { type: "button", title: "Fit all (f)", "aria-label": "Fit all", onclick: fit }, "⤢"));
+    h("button.tool", { type: "button", title: "Fit all (f)", "aria-label": "Fit all", onclick: () => fit() }, "⤢"));
   const legend = h("details.legend", h("summary", "Legend"), h("ul",
     h("li", h("i.line.plain"), "depends_on"), h("li", h("i.line.dashed"), "reads_state, inferred"), h("li", h("i.line.dotted"), "uses_module"),
     h("li", h("i.swatch.external"), "stack of another repository"),

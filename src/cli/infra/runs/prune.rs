@@ -2,11 +2,11 @@
 
 use crate::base::{Plain, clock};
 use crate::cli::infra::root;
+use crate::cli::infra::tree::Where;
 use crate::cli::{Context, Outcome};
 use crate::infra::store::Pruned;
 use crate::ui::text::count;
 use crate::ui::{self, Exit};
-use std::path::Path;
 
 /// Remove texts of plans after 30 days, and looks for drift after 90
 ///
@@ -16,11 +16,13 @@ pub struct Args {
     /// Show what would be removed
     #[arg(long)]
     dry_run: bool,
+    #[command(flatten)]
+    place: Where,
 }
 
-pub fn run(args: Args, tree: &Path, context: &Context) -> Outcome {
-    let pruned = match root::known(tree, context)? {
-        Some(store) => store.prune(clock::now(), args.dry_run)?,
+pub fn run(args: Args, context: &Context) -> Outcome {
+    let pruned = match root::known(&args.place, context)? {
+        Some(books) => books.store.prune(clock::now(), args.dry_run)?,
         None => Pruned::default(),
     };
     let text = || {

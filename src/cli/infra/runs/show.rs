@@ -2,12 +2,12 @@
 
 use super::{NAMES, find, none};
 use crate::base::{Plain, Problem, clock, nearest::nearest};
+use crate::cli::infra::tree::Where;
 use crate::cli::infra::{root, unlock};
 use crate::cli::{Context, Outcome};
 use crate::infra::store::{Check, Counts, Outcome as Result, Phase, RunStack};
 use crate::ui::{self, Exit, Paint};
 use std::collections::BTreeMap;
-use std::path::Path;
 
 /// Show a run: its stacks wave by wave, what became of each, and what failed
 #[derive(clap::Args, Debug)]
@@ -19,11 +19,14 @@ pub struct Args {
     /// Show this stack alone, with the text of its plan where it is still kept
     #[arg(long, value_name = "KEY")]
     stack: Option<String>,
+    #[command(flatten)]
+    place: Where,
 }
 
-pub fn run(args: Args, tree: &Path, context: &Context) -> Outcome {
-    let store = root::known(tree, context)?.ok_or_else(none)?;
-    let run = find(&*store, &args.run)?;
+pub fn run(args: Args, context: &Context) -> Outcome {
+    let books = root::known(&args.place, context)?.ok_or_else(none)?;
+    let run = find(&books, &args.run)?;
+    let store = books.store;
     let mut stacks = store.stacks(&run.id)?;
     let counts = counts(&stacks);
     let mut text = None;

@@ -58,6 +58,30 @@ impl Repository {
         Ok(Some(Refs { head, main: main.map(short) }))
     }
 
+    /// The last commit that has something at `path`: the one that is checked out, or the one before `path` was removed.
+    ///
+    /// # Errors
+    /// There is no `git`.
+    pub fn last_with(&self, path: &str) -> Result<Option<String>, Problem> {
+        let has = |commit: &str| -> Result<bool, Problem> {
+            let path = format!("{}{path}", self.prefix);
+            let listed = self.ask(&["ls-tree", "--full-tree", "-z", commit, "--", &path])?;
+            Ok(listed.is_ok_and(|listed| !listed.is_empty()))
+        };
+        let Some(head) = self.refs()?.and_then(|refs| refs.head) else { return Ok(None) };
+        if has(&head)? {
+            return Ok(Some(head));
+        }
+        let gone = self.ask(&["log", "-1", "--diff-filter=D", "--format=%P", &head, "--", path])?;
+        let parents = gone.map(text).unwrap_or_default();
+        for parent in parents.split_whitespace() {
+            if has(parent)? {
+                return Ok(Some(parent.to_owned()));
+            }
+        }
+        Ok(None)
+    }
+
     /// The address of `origin`, else of the first remote.
     pub fn remote(&self) -> Option<String> {
         let words = self.ask(&["config", "--get-regexp", "^remote\\..*\\.url$"]).ok()?.ok().map(text)?;

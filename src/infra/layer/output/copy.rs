@@ -2,6 +2,7 @@
 
 use crate::base::{Problem, Problems, Result};
 use std::fs;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 /// Copies a file with its mode.
@@ -40,6 +41,11 @@ pub fn folder(from: &Path, to: &Path, above: &mut Vec<PathBuf>) -> Result<()> {
     if !problems.is_empty() {
         return Err(problems);
     }
-    let mode = fs::metadata(from).map_err(|e| failed(&e))?.permissions();
-    fs::set_permissions(to, mode).map_err(|e| failed(&e))
+    let found = fs::metadata(from).map_err(|e| failed(&e))?;
+    fs::set_permissions(to, writable(&found)).map_err(|e| failed(&e))
+}
+
+/// The mode of a folder, which its owner can always change and remove.
+pub fn writable(folder: &fs::Metadata) -> fs::Permissions {
+    fs::Permissions::from_mode(folder.mode() & 0o7777 | 0o700)
 }

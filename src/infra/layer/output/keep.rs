@@ -32,8 +32,8 @@ fn is_plan(path: &Path) -> bool {
     read().unwrap_or(false)
 }
 
-/// Links what is kept of the folder `old` into the folder `new`, unless a piece has its name. Both then hold it, so that
-/// it is there whenever the process dies.
+/// Links what is kept of the folder `old` into the folder `new`, unless a piece has its name, or it is there already. Both
+/// then hold it, so that it is there whenever the process dies.
 pub fn carry(old: &Path, new: &Path, pieces: &Pieces) -> Result<(), Problem> {
     let failed = |path: &Path, e: &std::io::Error| Problem::io("keep", path, e);
     let entries = match fs::read_dir(old) {
@@ -44,12 +44,47 @@ pub fn carry(old: &Path, new: &Path, pieces: &Pieces) -> Result<(), Problem> {
         let entry = entry.map_err(|e| failed(old, &e))?;
         let name = entry.file_name();
         let path = entry.path();
-        if pieces.contains_key(&name) || !(name.to_str().is_some_and(keeps) || is_plan(&path)) {
+        let there = new.join(&name);
+        if pieces.contains_key(&name) || !is_kept(&path) || there.symlink_metadata().is_ok() {
             continue;
         }
-        link(&path, &new.join(&name)).map_err(|e| failed(&path, &e))?;
+        link(&path, &there).map_err(|e| failed(&path, &e))?;
     }
     Ok(())
+}
+
+fn is_kept(path: &Path) -> bool {
+    path.file_name().and_then(|name| name.to_str()).is_some_and(keeps) || is_plan(path)
+}
+
+/// True where `old` holds what `new` does, byte for byte and with the same modes, and beside it only what is kept.
+pub fn holds(old: &Path, new: &Path) -> bool {
+    let Ok(entries) = fs::read_dir(old).and_then(Iterator::collect::<std::io::Result<Vec<_>>>) else { return false };
+    let more = |entry: &fs::DirEntry| new.join(entry.file_name()).symlink_metadata().is_err();
+    let kept = |entry: &fs::DirEntry| !more(entry) || is_kept(&entry.path());
+    entries.iter().all(kept) && same_entries(old, new).unwrap_or(false)
+}
+
+/// True where everything in `new` is in `old`.
+fn same_entries(old: &Path, new: &Path) -> std::io::Result<bool> {
+    for entry in fs::read_dir(new)? {
+        let entry = entry?;
+        if !same(&old.join(entry.file_name()), &entry.path())? {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+fn same(old: &Path, new: &Path) -> std::io::Result<bool> {
+    let (before, after) = (fs::symlink_metadata(old)?, fs::symlink_metadata(new)?);
+    if before.file_type() != after.file_type() || before.permissions() != after.permissions() {
+        return Ok(false);
+    }
+    match after.is_dir() {
+        true => Ok(fs::read_dir(old)?.count() == fs::read_dir(new)?.count() && same_entries(old, new)?),
+        false => Ok(before.len() == after.len() && fs::read(old)? == fs::read(new)?),
+    }
 }
 
 /// Links a file, or a folder file by file; copies where the file system has no links.
@@ -66,7 +101,7 @@ fn link(from: &Path, to: &Path) -> std::io::Result<()> {
         let entry = entry?;
         link(&entry.path(), &to.join(entry.file_name()))?;
     }
-    fs::set_permissions(to, found.permissions())
+    fs::set_permissions(to, super::copy::writable(&found))
 }
 
 #[cfg(test)]

@@ -98,3 +98,67 @@ fn many_writers_at_once_leave_one_whole_folder() {
     assert_eq!(read("a.tf"), read("b.tf"));
     assert_eq!(names(room.path()), ["out"]);
 }
+
+#[test]
+fn a_folder_that_holds_all_already_is_left_where_it_is() {
+    let room = tempfile::tempdir().expect("a folder");
+    let (out, base) = (room.path().join("out"), room.path().join("base"));
+    fs::create_dir_all(base.join("deep")).expect("a folder");
+    fs::write(base.join("deep/a"), "1").expect("a file");
+    let all = || {
+        let mut all = pieces(&[("a.tf", "a")]);
+        all.insert("base".into(), Piece::Folder(base.clone()));
+        all
+    };
+    let place = || fs::metadata(&out).expect("a folder").ino();
+    write(&out, "x", all()).expect("written");
+    fs::write(out.join("terraform.tfstate"), "state").expect("a state");
+    let before = place();
+    write(&out, "x", all()).expect("written");
+    assert_eq!(place(), before, "nothing differs");
+    assert_eq!(names(&out), ["a.tf", "base", "terraform.tfstate"]);
+    type Spoil = fn(&Path) -> std::io::Result<()>;
+    let spoils: [Spoil; 5] = [
+        |out| fs::write(out.join("a.tf"), "b"),
+        |out| fs::write(out.join("more.tf"), ""),
+        |out| fs::write(out.join("base/deep/more"), ""),
+        |out| fs::set_permissions(out.join("a.tf"), fs::Permissions::from_mode(0o600)),
+        |out| fs::remove_file(out.join("base/deep/a")),
+    ];
+    for spoil in spoils {
+        let before = place();
+        spoil(&out).expect("spoiled");
+        write(&out, "x", all()).expect("written");
+        assert_ne!(place(), before);
+        assert_eq!(names(&out), ["a.tf", "base", "terraform.tfstate"]);
+        assert_eq!(names(&out.join("base/deep")), ["a"]);
+        assert_eq!(fs::metadata(out.join("a.tf")).expect("a file").mode() & 0o777, 0o644);
+    }
+    assert_eq!(names(room.path()), ["base", "out"]);
+}
+
+#[test]
+fn a_state_that_comes_while_the_folder_is_swapped_is_not_lost() {
+    let room = tempfile::tempdir().expect("a folder");
+    let out = room.path().join("out");
+    write(&out, "x", pieces(&[("a.tf", "old")])).expect("written");
+    let place = Place::take(&out).expect("a place");
+    let new = pieces(&[("a.tf", "new")]);
+    fill(&place.aside, &new).expect("filled");
+    keep::carry(&place.folder, &place.aside, &new).expect("carried");
+    fs::write(out.join("terraform.tfstate"), "state").expect("a state");
+    place.swap(&new).expect("swapped");
+    assert_eq!(fs::read_to_string(out.join("terraform.tfstate")).expect("a file"), "state");
+    assert_eq!(fs::read_to_string(out.join("a.tf")).expect("a file"), "new");
+    assert_eq!(names(room.path()), ["out"]);
+}
+
+#[test]
+fn a_folder_that_nobody_may_write_to_can_be_replaced() {
+    let room = tempfile::tempdir().expect("a folder");
+    let (out, base) = (room.path().join("out"), room.path().join("base"));
+    fs::create_dir_all(&base).expect("a folder");
+    fs::set_permissions(&base, fs::Permissions::from_mode(0o555)).expect("a mode");
+    write(&out, "x", [("base".into(), Piece::Folder(base))].into_iter().collect()).expect("written");
+    assert_eq!(fs::metadata(out.join("base")).expect("a folder").mode() & 0o777, 0o755);
+}

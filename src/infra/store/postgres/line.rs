@@ -84,17 +84,19 @@ impl Line {
                     Some(pause) => thread::sleep(*pause),
                     None => return Err(problem),
                 },
-                Err(Fault::Failed(problem)) => return Err(problem),
+                Err(fault) => return Err(fault.problem()),
             }
         }
         (self.open, self.known, self.busy) = (true, true, false);
         Ok(())
     }
 
-    /// Runs a transaction once. Beside a fault stands whether the end of the transaction was sent, so that it may have
-    /// happened.
-    pub fn once(&mut self, first: Option<&str>, work: &mut Work<'_>) -> Result<(), (Fault, bool)> {
-        self.ready().map_err(|problem| (Fault::Failed(problem), false))?;
+    /// Runs a transaction once.
+    ///
+    /// # Errors
+    /// As [`crate::infra::store::sql::Session::query`]; [`Fault::Unsure`] where the end of it was sent.
+    pub fn once(&mut self, first: Option<&str>, work: &mut Work<'_>) -> Result<(), Fault> {
+        self.ready()?;
         self.busy = true;
         let begun = self.batch("BEGIN").and_then(|()| match first {
             Some(sql) => self.batch(sql),
@@ -104,14 +106,15 @@ impl Line {
         if let Err(fault) = done {
             // Where this fails, too, the connection is made anew, and the server ends the transaction with the old one.
             self.busy = !self.open || self.batch("ROLLBACK").is_err();
-            return Err((fault, false));
+            return Err(fault);
         }
         match self.batch("COMMIT") {
             Ok(()) => {
                 self.busy = false;
                 Ok(())
             }
-            Err(fault) => Err((fault, true)),
+            Err(Fault::Lost(problem)) => Err(Fault::Unsure(problem)),
+            Err(fault) => Err(fault),
         }
     }
 

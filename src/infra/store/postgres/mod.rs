@@ -81,17 +81,14 @@ impl Postgres {
         let mut line = self.line.lock().unwrap_or_else(PoisonError::into_inner);
         let mut tries = 1;
         loop {
-            let (fault, sent) = match line.once(first, work) {
+            match line.once(first, work) {
                 Ok(()) => return Ok(()),
-                Err(ended) => ended,
-            };
-            match fault {
-                Fault::Lost(problem) if sent && !again => {
+                Err(Fault::Unsure(problem)) if !again => {
                     let problem = Problem::new(format!("nobody knows whether it happened: {}", problem.what));
                     return Err(problem.help("look with `suil infra locks` before you do it again"));
                 }
-                Fault::Lost(_) if tries < TRIES => tries += 1,
-                other => return Err(other.problem()),
+                Err(Fault::Lost(_) | Fault::Unsure(_)) if tries < TRIES => tries += 1,
+                Err(other) => return Err(other.problem()),
             }
         }
     }

@@ -1,0 +1,223 @@
+//! How far modules from elsewhere are behind: the versions that stacks ask for, and those that there are.
+//!
+//! Enters: a graph, and who lists the versions of a module. Leaves: per module and version that is asked for, the newest
+//! one and how many lie between. Never changes a version that is asked for.
+
+mod semver;
+
+pub use semver::Version;
+
+use crate::base::Problem;
+use crate::infra::graph::{Graph, Kind, Module, Need, Origin};
+use crate::infra::layer::each;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A module, as some stacks ask for it.
+#[derive(Clone, Debug)]
+pub struct Lag {
+    /// Its key without the version.
+    pub module: String,
+    pub kind: Origin,
+    /// The version that is asked for: a tag, a branch, a commit, a constraint; empty for none.
+    pub pin: String,
+    /// The newest version there is, as its tag says it.
+    pub latest: Option<String>,
+    /// How many newer versions there are.
+    pub behind: usize,
+    pub standing: Standing,
+    /// Who asks for it: stacks, and modules.
+    pub used_by: Vec<String>,
+}
+
+/// How a module stands.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Standing {
+    Current,
+    Behind,
+    /// No version is asked for: the newest commit is taken.
+    Unpinned,
+    /// What is asked for is no version.
+    Unknown,
+    /// Nobody was asked for its versions.
+    NotLookedUp,
+    /// Its versions could not be listed.
+    Failed,
+}
+
+impl Standing {
+    /// The word for it in every output.
+    pub fn word(self) -> &'static str {
+        match self {
+            Standing::Current => "current",
+            Standing::Behind => "behind",
+            Standing::Unpinned => "unpinned",
+            Standing::Unknown => "unknown",
+            Standing::NotLookedUp => "not looked up",
+            Standing::Failed => "failed",
+        }
+    }
+}
+
+/// How far the modules of a graph are behind, by their keys; and what could not be listed. `tags` lists the tags of the
+/// repository at an address.
+pub fn lags(graph: &Graph, tags: impl Fn(&str) -> Result<Vec<String>, Problem> + Sync) -> (Vec<Lag>, Vec<Problem>) {
+    let mut modules: Vec<&Module> = graph.modules.iter().filter(|module| module.kind != Origin::Local).collect();
+    modules.sort_by(|a, b| (&a.path, &a.pin).cmp(&(&b.path, &b.pin)));
+    modules.dedup_by(|a, b| a.path == b.path && a.pin == b.pin);
+    // The folders of one repository share its tags, whatever form its address has.
+    let mut repositories: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
+    for module in modules.iter().filter(|module| module.kind == Origin::Git) {
+        repositories.entry(family(&module.path)).or_default().insert(address(&module.source));
+    }
+    let asked: Vec<(&str, BTreeSet<String>)> = repositories.into_iter().collect();
+    let mut problems = Vec::new();
+    let mut known: BTreeMap<&str, Option<Vec<String>>> = BTreeMap::new();
+    for ((name, _), found) in asked.iter().zip(each(&asked, |(_, addresses)| first(addresses, &tags))) {
+        let lost = || Err(Problem::new("suil lost a module; this is a fault of suil"));
+        known.insert(
+            name,
+            match found.unwrap_or_else(lost) {
+                Ok(tags) => Some(tags),
+                Err(problem) => {
+                    problems.push(Problem { what: format!("module `{name}`: {}", problem.what), ..problem });
+                    None
+                }
+            },
+        );
+    }
+    let lag = |module: &&Module| {
+        let used_by = users(graph, &module.key);
+        let base = Lag {
+            module: module.path.clone(),
+            kind: module.kind,
+            pin: module.pin.clone(),
+            latest: None,
+            behind: 0,
+            standing: Standing::NotLookedUp,
+            used_by,
+        };
+        match known.get(family(&module.path)) {
+            Some(Some(tags)) if module.kind == Origin::Git => measured(base, tags),
+            Some(None) if module.kind == Origin::Git => Lag { standing: Standing::Failed, ..base },
+            _ => base,
+        }
+    };
+    (modules.iter().map(lag).collect(), problems)
+}
+
+/// The tags by the first address that answers; or why the first does not.
+fn first(
+    addresses: &BTreeSet<String>,
+    tags: impl Fn(&str) -> Result<Vec<String>, Problem>,
+) -> Result<Vec<String>, Problem> {
+    let mut failed = None;
+    for address in addresses {
+        match tags(address) {
+            Ok(found) => return Ok(found),
+            Err(problem) => failed = failed.or(Some(problem)),
+        }
+    }
+    Err(failed.unwrap_or_else(|| Problem::new("nothing says where it is")))
+}
+
+/// Compares what is asked for with what there is.
+fn measured(lag: Lag, tags: &[String]) -> Lag {
+    let versions: BTreeMap<Version, &String> = tags.iter().filter_map(|tag| Some((Version::read(tag)?, tag))).collect();
+    let stable = versions.iter().filter(|(version, _)| version.is_stable()).next_back();
+    let latest = stable.or_else(|| versions.iter().next_back()).map(|(_, tag)| (*tag).clone());
+    let Some(pin) = Version::read(&lag.pin) else {
+        let standing = if lag.pin.is_empty() { Standing::Unpinned } else { Standing::Unknown };
+        return Lag { latest, standing, ..lag };
+    };
+    let counts = |version: &&Version| **version > pin && (version.is_stable() || !pin.is_stable());
+    let behind = versions.keys().filter(counts).count();
+    let standing = if behind == 0 { Standing::Current } else { Standing::Behind };
+    Lag { latest, behind, standing, ..lag }
+}
+
+/// The repository of a module: its key without the folder below it.
+fn family(path: &str) -> &str {
+    path.split_once("//").map_or(path, |(repository, _)| repository)
+}
+
+/// Who asks for a module directly.
+fn users(graph: &Graph, key: &str) -> Vec<String> {
+    let uses = graph.edges.iter().filter(|edge| edge.kind == Need::UsesModule);
+    let uses = uses.filter(|edge| edge.to.kind == Kind::Module && edge.to.key == key);
+    uses.map(|edge| edge.from.key.clone()).collect::<BTreeSet<_>>().into_iter().collect()
+}
+
+/// The address of the repository that a source names, as git takes it.
+pub fn address(source: &str) -> String {
+    let source = source.split_once('?').map_or(source, |(source, _)| source);
+    let (forced, address) = match source.strip_prefix("git::") {
+        Some(address) => (true, address),
+        None => (false, source),
+    };
+    // The folder below stands behind `//`, which a scheme has, too.
+    let (scheme, rest) = match address.split_once("://") {
+        Some((scheme, rest)) => (format!("{scheme}://"), rest),
+        None => (String::new(), address),
+    };
+    let repository = rest.split_once("//").map_or(rest, |(repository, _)| repository).trim_end_matches('/');
+    if !scheme.is_empty() || forced || repository.contains('@') {
+        return match (scheme.is_empty(), repository.contains('@')) {
+            // `git::github.com/a/b`
+            (true, false) => format!("https://{repository}"),
+            _ => format!("{scheme}{repository}"),
+        };
+    }
+    // `github.com/owner/name/folder`
+    let names: Vec<&str> = repository.splitn(4, '/').take(3).collect();
+    format!("https://{}", names.join("/"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_address_is_what_git_takes() {
+        for (source, want) in [
+            ("git::https://git.example.net/a/b.git//fifo?ref=v2", "https://git.example.net/a/b.git"),
+            ("git::ssh://git@git.example.net/plat/db.git?ref=v0.3.0", "ssh://git@git.example.net/plat/db.git"),
+            ("git@git.example.net:a/b.git//x", "git@git.example.net:a/b.git"),
+            ("git::git@git.example.net:a/b.git", "git@git.example.net:a/b.git"),
+            ("github.com/a/b", "https://github.com/a/b"),
+            ("github.com/a/b/parts/log?ref=main", "https://github.com/a/b"),
+            ("github.com/a/b//parts/log", "https://github.com/a/b"),
+            ("git::github.com/a/b.git//x", "https://github.com/a/b.git"),
+        ] {
+            assert_eq!(address(source), want, "{source}");
+        }
+    }
+
+    fn of(pin: &str, tags: &[&str]) -> (Standing, usize, Option<String>) {
+        let lag = Lag {
+            module: "a/b".to_owned(),
+            kind: Origin::Git,
+            pin: pin.to_owned(),
+            latest: None,
+            behind: 0,
+            standing: Standing::NotLookedUp,
+            used_by: Vec::new(),
+        };
+        let tags: Vec<String> = tags.iter().map(|tag| (*tag).to_owned()).collect();
+        let lag = measured(lag, &tags);
+        (lag.standing, lag.behind, lag.latest)
+    }
+
+    #[test]
+    fn newer_stable_versions_are_counted_once_each() {
+        let tags = ["v1.0.0", "1.0.0", "v1.1.0", "v1.2.0", "1.2.0", "v2.0.0-rc.1", "nightly", "v1"];
+        let latest = |text: &str| Some(text.to_owned());
+        assert_eq!(of("v1.0.0", &tags), (Standing::Behind, 2, latest("1.2.0")));
+        assert_eq!(of("1.2.0", &tags), (Standing::Current, 0, latest("1.2.0")));
+        assert_eq!(of("v1.2.0-rc.1", &tags), (Standing::Behind, 2, latest("1.2.0")));
+        assert_eq!(of("v3.0.0", &tags), (Standing::Current, 0, latest("1.2.0")));
+        assert_eq!(of("main", &tags), (Standing::Unknown, 0, latest("1.2.0")));
+        assert_eq!(of("", &tags), (Standing::Unpinned, 0, latest("1.2.0")));
+        assert_eq!(of("v0.1.0", &["v1.0.0-rc.1", "v1.0.0-rc.2"]), (Standing::Current, 0, latest("v1.0.0-rc.2")));
+        assert_eq!(of("v0.1.0", &[]), (Standing::Current, 0, None));
+    }
+}

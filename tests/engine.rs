@@ -1,0 +1,350 @@
+//! Runs over stacks with a program that stands for Terraform: what it is started with, in which order, what is refused.
+
+#![allow(clippy::disallowed_methods)]
+
+#[path = "cli/room.rs"]
+#[allow(dead_code, reason = "others need the rest")]
+mod room;
+
+use room::{Left, Room};
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+const STAND_IN: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/engine/stand-in.sh");
+
+/// A tree of stacks: the name of each, and those that it depends on.
+fn tree(stacks: &[(&str, &[&str])]) -> Room {
+    let room = Room::new().set("SUIL_TERRAFORM_BIN", STAND_IN);
+    room.write("stackorder.yaml", "version: 1\nstacks: {backends: all}\n");
+    for (name, before) in stacks {
+        room.write(&format!("stacks/{name}/main.tf"), "terraform {\n  backend \"local\" {}\n}\n");
+        let before: String = before.iter().map(|name| format!("stacks/{name}, ")).collect();
+        room.write(&format!("stacks/{name}/.stackorder.yaml"), &format!("depends_on: [{before}]\n"));
+    }
+    room
+}
+
+fn calls(room: &Room) -> Vec<String> {
+    let text = fs::read_to_string(room.path().join("calls")).unwrap_or_default();
+    text.lines().map(|line| line.replace(&*room.path().to_string_lossy(), "")).collect()
+}
+
+fn forget(room: &Room) {
+    let _ = fs::remove_file(room.path().join("calls"));
+}
+
+/// The stacks in the order in which they were applied.
+fn applied(room: &Room) -> Vec<String> {
+    calls(room).iter().filter_map(|line| line.strip_suffix(": applied").map(str::to_owned)).collect()
+}
+
+#[track_caller]
+fn well(left: &Left) {
+    assert_eq!(left.status, 0, "{}{}", left.stdout, left.stderr);
+}
+
+fn hook(room: &Room, path: &str, text: &str) {
+    room.write(path, text);
+    fs::set_permissions(room.path().join(path), fs::Permissions::from_mode(0o755)).expect("a mode");
+}
+
+#[test]
+fn terraform_is_started_as_the_tree_says() {
+    let room = tree(&[("a", &[])]);
+    room.write("common.tfbackend", "region = \"x\"\n");
+    room.write("stacks/a/prod.tfvars", "");
+    room.write(
+        "stacks/a/.stackorder.yaml",
+        "workspace: prod\nbackend_config: [common.tfbackend, path=x]\nvar_files: [prod.tfvars]\n\
+         env: {CITY: {plan: Rome, apply: Oslo}}\n",
+    );
+    let left = room.run_in("", &[("STACKORDER_BACKEND_CONFIG", "last=1")], &["infra", "plan", "--all", "--text"]);
+    well(&left);
+    assert!(left.stdout.contains("CITY=Rome"), "{}", left.stdout);
+    let plan = "/.suil/plans/stackorder-plan-stacks-a-prod-";
+    let calls = calls(&room);
+    assert_eq!(
+        calls[0],
+        "a: init -input=false -no-color -reconfigure -backend-config=/common.tfbackend -backend-config=path=x -backend-config=last=1"
+    );
+    assert_eq!(calls[1], "a: workspace select -or-create prod");
+    let start = format!("a: plan -input=false -no-color -detailed-exitcode -out={plan}");
+    assert!(calls[2].starts_with(&start), "{}", calls[2]);
+    assert!(calls[2].ends_with("-local.tfplan.aside -var-file=/stacks/a/prod.tfvars"), "{}", calls[2]);
+    assert!(calls[3].starts_with(&format!("a: show -json -no-color {plan}")), "{}", calls[3]);
+    assert_eq!(calls.len(), 4);
+    forget(&room);
+    well(&room.run_in("", &[("STACKORDER_BACKEND_CONFIG", "last=1")], &["infra", "apply", "--all", "--confirm"]));
+    let calls = self::calls(&room);
+    assert!(calls[0].starts_with(&format!("a: apply -input=false -no-color {plan}")), "no second init: {calls:?}");
+    let files = fs::read_dir(room.path().join(".suil/plans")).expect("a folder").count();
+    assert_eq!(files, 0, "a plan that was applied is gone");
+}
+
+#[test]
+fn each_begins_as_soon_as_its_own_are_done_and_with_a_barrier_when_the_wave_is() {
+    let order = |barrier: bool| {
+        let room = tree(&[("a", &[]), ("b", &["a"]), ("slow", &[])]);
+        room.write("does/slow/delay", "0.6");
+        well(&room.run(&["infra", "plan", "--all"]));
+        let mut apply = vec!["infra", "apply", "--all", "--confirm"];
+        apply.extend(barrier.then_some("--barrier"));
+        well(&room.run(&apply));
+        applied(&room)
+    };
+    assert_eq!(order(false), ["a", "b", "slow"]);
+    assert_eq!(order(true), ["a", "slow", "b"]);
+}
+
+#[test]
+fn a_stack_that_only_follows_and_has_nothing_to_do_is_not_run() {
+    let room = tree(&[("a", &[]), ("b", &["a"])]);
+    for arguments in [["infra", "plan", "--all"].as_slice(), &["infra", "apply", "--all", "--confirm"]] {
+        well(&room.run(arguments));
+    }
+    fs::remove_file(room.path().join("state/a")).expect("it goes");
+    room.write("changed", "stacks/a/main.tf\n");
+    let of_change = ["--changed-from", "changed"];
+    let left = room.run(&[&["infra", "plan"], &of_change[..]].concat());
+    well(&left);
+    assert!(left.stdout.contains("1     stacks/b  nothing to do  no changes\n"), "{}", left.stdout);
+    forget(&room);
+    let left = room.run(&[&["infra", "apply", "--confirm"], &of_change[..]].concat());
+    well(&left);
+    assert!(left.stdout.contains("1     stacks/b  nothing to do  no changes\n"), "{}", left.stdout);
+    assert_eq!(applied(&room), ["a"]);
+    assert!(!calls(&room).iter().any(|call| call.starts_with("b: apply")));
+}
+
+#[test]
+fn the_gate_tells_all_that_stands_in_the_way_at_once() {
+    let room = tree(&[("a", &[]), ("b", &[]), ("c", &[]), ("d", &[]), ("e", &[])]);
+    well(&room.run(&["infra", "plan", "--stacks", "stacks/a,stacks/b,stacks/c,stacks/e"]));
+    room.write("stacks/a/more.tf", "# more\n");
+    let plans = fs::read_dir(room.path().join(".suil/plans")).expect("a folder");
+    let plan = plans.map(|entry| entry.expect("an entry").path()).find(|path| {
+        path.to_string_lossy().contains("stacks-b-") && path.extension().is_some_and(|end| end == "tfplan")
+    });
+    fs::write(plan.expect("a plan"), "another").expect("written");
+    let check = ["infra", "check", "--stack", "stacks/c", "--name", "tflint"];
+    well(&room.run(&[&check[..], &["--status", "pass"]].concat()));
+    well(&room.run(&[&check[..], &["--status", "fail", "--summary", "2 issues"]].concat()));
+    well(&room.run(&["infra", "check", "--stack", "stacks/e", "--name", "cost", "--status", "warn"]));
+    let left = room.run(&["infra", "apply", "--all", "--confirm"]);
+    let want = "\
+suil: check `tflint` of stack `stacks/c` failed
+note: 2 issues
+
+suil: stack `stacks/d` is not planned for this tree
+help: `suil infra plan --stacks stacks/d` first, or plan and apply at once with `--fresh`
+
+suil: the files of stack `stacks/a` changed after it was planned
+help: plan it again
+
+suil: the plan file of stack `stacks/b` is not the one that was made
+note: it is `.suil/plans/stackorder-plan-stacks-b-8a0cbf57-local.tfplan`
+help: plan the stack again
+";
+    left.is(3, "", want);
+    assert!(applied(&room).is_empty());
+    well(&room.run(&[&check[..], &["--status", "pass"]].concat()));
+    well(&room.run(&["infra", "apply", "--stacks", "stacks/c,stacks/e", "--confirm"]));
+    assert_eq!(applied(&room).len(), 2);
+}
+
+#[test]
+fn a_run_takes_all_locks_or_none_and_the_other_is_told_who_holds_them() {
+    let room = tree(&[("a", &[]), ("b", &[]), ("c", &[])]);
+    room.write("does/b/delay", "1.5");
+    well(&room.run(&["infra", "plan", "--all"]));
+    let first = start(&room, &["infra", "apply", "--stacks", "stacks/b", "--confirm", "--reason", "wider"]);
+    wait_for(&room, "b: apply");
+    let left = room.run(&["infra", "apply", "--stacks", "stacks/a,stacks/b", "--confirm"]);
+    assert_eq!(left.status, 3, "{}{}", left.stdout, left.stderr);
+    assert!(left.stderr.starts_with("suil: stack `stacks/b` is locked by run `"), "{}", left.stderr);
+    assert!(left.stderr.contains(": wider\n"), "{}", left.stderr);
+    well(&room.run(&["infra", "apply", "--stacks", "stacks/c", "--confirm"]));
+    assert!(first.wait_with_output().expect("it ends").status.success());
+    assert_eq!(applied(&room), ["c", "b"]);
+    let left = room.run(&["infra", "locks", "--output", "json"]);
+    assert!(left.stdout.contains("\"locks\": []"), "{}", left.stdout);
+}
+
+/// Starts suil and does not wait for it.
+fn start(room: &Room, arguments: &[&str]) -> std::process::Child {
+    Command::new(env!("CARGO_BIN_EXE_suil"))
+        .args(arguments)
+        .current_dir(room.path())
+        .env_clear()
+        .env("PATH", "/usr/bin:/bin")
+        .env("HOME", room.path())
+        .env("SUIL_TERRAFORM_BIN", STAND_IN)
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("suil starts")
+}
+
+fn wait_for(room: &Room, call: &str) {
+    let begun = Instant::now();
+    while !calls(room).iter().any(|line| line.starts_with(call)) {
+        assert!(begun.elapsed() < Duration::from_secs(30), "{call}: {:?}", calls(room));
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+#[test]
+fn ctrl_c_interrupts_once_says_where_each_stands_and_resume_finishes() {
+    let room = tree(&[("a", &[]), ("b", &["a"]), ("c", &[])]);
+    room.write("does/a/delay", "30");
+    well(&room.run(&["infra", "plan", "--all"]));
+    let child = start(&room, &["infra", "apply", "--all", "--confirm", "--parallel", "1"]);
+    wait_for(&room, "a: apply");
+    let kill = Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill");
+    assert!(kill.success());
+    let output = child.wait_with_output().expect("it ends");
+    let (stdout, stderr) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert_eq!(output.status.code(), Some(130), "{stdout}{stderr}");
+    assert!(
+        stderr.starts_with("suil: stack `stacks/a`: `stand-in.sh apply` was interrupted\nnote: interrupted\n"),
+        "{stderr}"
+    );
+    assert!(stdout.contains("0     stacks/c  planned "), "{stdout}");
+    assert!(stdout.contains("1     stacks/b  blocked  by stacks/a\n"), "{stdout}");
+    room.write("does/a/delay", "0");
+    well(&room.run(&["infra", "resume", "--parallel", "1"]));
+    assert_eq!(applied(&room), ["a", "b", "c"]);
+    assert_eq!(calls(&room).iter().filter(|call| call.starts_with("a: plan")).count(), 2, "planned anew");
+    assert_eq!(calls(&room).iter().filter(|call| call.starts_with("c: plan")).count(), 1, "its plan still held");
+}
+
+#[test]
+fn a_plan_that_is_made_anew_may_not_do_more_than_the_one_that_was_shown() {
+    let room = tree(&[("a", &[]), ("b", &["a"])]);
+    well(&room.run(&["infra", "plan", "--all"]));
+    // What b plans after a is applied is not what it planned before.
+    let more = |address: &str| {
+        format!(
+            "{{\"format_version\": \"1.2\", \"resource_changes\": [{{\"address\": \"{address}\", \"mode\": \"managed\", \"change\": {{\"actions\": [\"create\"]}}}}]}}"
+        )
+    };
+    let after = format!("#!/bin/bash\nmkdir -p does/b\necho '{}' > does/b/plan.json\n", more("it.extra"));
+    hook(&room, "infra/hooks/post-apply.sh", &after);
+    let left = room.run(&["infra", "apply", "--all", "--confirm"]);
+    assert_eq!(left.status, 3, "{}{}", left.stdout, left.stderr);
+    let want = "\
+suil: the plan of stack `stacks/b` does more than the one that was shown
+note: not shown: it.extra
+help: look at it with `suil infra plan --stacks stacks/b`, then apply that
+";
+    assert_eq!((left.stderr.as_str(), applied(&room)), (want, vec!["a".to_owned()]));
+    let left = room.run(&["infra", "apply", "--stacks", "stacks/b", "--fresh", "--confirm"]);
+    well(&left);
+    assert!(left.stdout.contains("1 to add"), "{}", left.stdout);
+}
+
+#[test]
+fn hooks_run_at_the_root_and_a_failing_one_stops_what_it_stands_before() {
+    let room = tree(&[("a", &[])]);
+    let tells = "#!/bin/bash\necho \"$0 $SUIL_STACK $STACKORDER_STACK_PATH ${SUIL_PLAN_JSON:+json} $CITY\" >> told\npwd >> told\n";
+    room.write("stacks/a/.stackorder.yaml", "env: {CITY: {plan: Rome, apply: Oslo}}\n");
+    for name in ["pre-plan", "post-plan"] {
+        hook(&room, &format!(".stackorder/hooks/{name}.sh"), tells);
+    }
+    hook(
+        &room,
+        "infra/hooks/post-plan.sh",
+        &format!("{tells}grep -q top-secret \"$SUIL_PLAN_JSON\" && exit 9\ntrue\n"),
+    );
+    well(&room.run(&["infra", "plan", "--all"]));
+    let told =
+        fs::read_to_string(room.path().join("told")).expect("told").replace(&*room.path().to_string_lossy(), "/");
+    assert_eq!(
+        told,
+        "//.stackorder/hooks/pre-plan.sh stacks/a stacks/a  Rome\n/\n//infra/hooks/post-plan.sh stacks/a stacks/a json Rome\n/\n"
+    );
+    room.write("infra/hooks/pre-apply.sh", "exit 0\n");
+    let left = room.run(&["infra", "apply", "--all", "--confirm"]);
+    assert_eq!(left.status, 1);
+    let want = "suil: hook `infra/hooks/pre-apply.sh` is not executable\nhelp: `chmod +x infra/hooks/pre-apply.sh`\n";
+    assert_eq!(left.stderr, want);
+    hook(&room, "infra/hooks/pre-apply.sh", "#!/bin/bash\necho 'token = abc'\nexit 4\n");
+    let left = room.run(&["infra", "resume"]);
+    let want = "suil: stack `stacks/a`: hook `infra/hooks/pre-apply.sh` failed with code 4\nnote: token = ***\n";
+    assert_eq!((left.status, left.stderr.as_str()), (1, want));
+    assert!(applied(&room).is_empty());
+    fs::remove_file(room.path().join("infra/hooks/pre-apply.sh")).expect("removed");
+    hook(&room, "infra/hooks/post-apply.sh", "#!/bin/bash\nexit 5\n");
+    let left = room.run(&["infra", "resume"]);
+    assert!(left.stdout.contains("stacks/a  applied  1 added"), "{}", left.stdout);
+    assert!(left.stderr.ends_with("failed with code 5\nnote: the stack was applied\n"), "{}", left.stderr);
+    assert_eq!((left.status, applied(&room)), (1, vec!["a".to_owned()]));
+}
+
+#[test]
+fn no_secret_is_printed_or_kept() {
+    let room = tree(&[("a", &[]), ("b", &[])]).set("DB_PASSWORD", "letmein-42");
+    room.write("does/b/fail-plan", "Error: letmein-42 was refused\n");
+    let left = room.run(&["infra", "plan", "--all", "--text", "--output", "json"]);
+    assert_eq!(left.status, 1);
+    let said = format!("{}{}", left.stdout, left.stderr);
+    assert!(said.contains("password = *** and ***"), "{said}");
+    let mut kept = Vec::new();
+    let mut open = vec![room.path().join(".suil")];
+    while let Some(folder) = open.pop() {
+        for entry in fs::read_dir(folder).expect("a folder") {
+            let path = entry.expect("an entry").path();
+            match path.is_dir() {
+                true => open.push(path),
+                // Terraform's own plan file holds what it needs.
+                false if path.extension().is_some_and(|end| end == "tfplan") => {
+                    assert_eq!(path.metadata().expect("there").permissions().mode() & 0o777, 0o600);
+                }
+                false => kept.push(fs::read(path).expect("a file")),
+            }
+        }
+    }
+    let kept = String::from_utf8_lossy(&kept.concat()).into_owned() + &said;
+    for secret in ["hunter2", "top-secret-pin", "letmein-42"] {
+        assert!(!kept.contains(secret), "{secret}");
+    }
+}
+
+#[test]
+fn destroying_goes_backwards_and_leaves_nobody_without_what_they_need() {
+    let room = tree(&[("a", &[]), ("b", &["a"]), ("c", &["b"])]);
+    well(&room.run(&["infra", "apply", "--all", "--fresh", "--confirm"]));
+    let left = room.run(&["infra", "destroy", "--stacks", "stacks/b", "--confirm"]);
+    let want = "suil: stack `stacks/c` depends on what is to be destroyed\nhelp: destroy them as well with `--with-dependents`\n";
+    left.is(3, "", want);
+    forget(&room);
+    let left = room.run(&["infra", "destroy", "--stacks", "stacks/b", "--with-dependents", "--confirm"]);
+    well(&left);
+    assert_eq!(applied(&room), ["c", "b"]);
+    let state = fs::read_dir(room.path().join("state")).expect("a folder").count();
+    assert_eq!(state, 1, "a is left");
+    room.run(&["infra", "destroy"]).is(
+        64,
+        "",
+        "suil: no stack is named\nhelp: name some with `--stacks STACK`, those that a change touches with `--base REV`, or `--all`\n",
+    );
+}
+
+#[test]
+fn a_stack_that_is_not_there_is_named_with_what_could_be_meant() {
+    let room = tree(&[("a", &[])]);
+    room.write("stacks/a/.stackorder.yaml", "instances: [east, west]\n");
+    let left = room.run(&["infra", "plan", "--stacks", "stacks/a,stacks/b"]);
+    let want = "\
+suil: there is no stack `stacks/a`
+note: expected one of its instances: `stacks/a:east`, `stacks/a:west`
+
+suil: there is no stack `stacks/b`
+help: `suil infra graph` names all stacks
+";
+    left.is(64, "", want);
+    well(&room.run(&["infra", "plan", "--all"]));
+}

@@ -1,0 +1,174 @@
+//! Runs over many stacks with Terraform itself: failures, resumes, kills, inputs that are not there yet.
+
+#![allow(clippy::disallowed_methods)]
+
+#[path = "cli/room.rs"]
+#[allow(dead_code, reason = "others need the rest")]
+mod room;
+
+use room::Room;
+use std::collections::BTreeMap;
+use std::fs;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+use suil::base::Plain;
+
+const PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/bin:/bin";
+
+/// Terraform code that counts how often it is applied: one line in `log` for each.
+fn code(key: &str, reads: &[&str], command: &str) -> String {
+    let mut text = format!(
+        "terraform {{\n  backend \"local\" {{\n    path = \"../../state/{key}.tfstate\"\n  }}\n}}\n\
+         resource \"terraform_data\" \"it\" {{\n  input = [{}]\n  provisioner \"local-exec\" {{\n    command = \"{command}\"\n  }}\n}}\n\
+         output \"id\" {{\n  value = terraform_data.it.id\n}}\n",
+        reads
+            .iter()
+            .map(|read| format!("data.terraform_remote_state.{read}.outputs.id"))
+            .collect::<Vec<_>>()
+            .join(", "),
+    );
+    for read in reads {
+        text += &format!(
+            "data \"terraform_remote_state\" \"{read}\" {{\n  backend = \"local\"\n  config = {{\n    path = \"../../state/{read}.tfstate\"\n  }}\n}}\n"
+        );
+    }
+    text
+}
+
+/// Thirty stacks in five waves of six: each reads the outputs of one or two of the wave before. `command` is what each
+/// runs when it is applied, told its key.
+fn thirty(command: impl Fn(&str) -> String) -> Room {
+    let room = Room::new().set("PATH", PATH);
+    room.write("stackorder.yaml", "version: 1\nstacks: {backends: all}\n");
+    for wave in 0..5 {
+        for at in 0..6 {
+            let key = format!("s{wave}{at}");
+            let before = [at, (at + 1) % 6].map(|at| format!("s{}{at}", (wave + usize::from(wave == 0)) - 1));
+            let reads: Vec<&str> = match (wave, at % 2) {
+                (0, _) => vec![],
+                (_, 0) => vec![&before[0]],
+                _ => vec![&before[0], &before[1]],
+            };
+            room.write(&format!("stacks/{key}/main.tf"), &code(&key, &reads, &command(&key)));
+        }
+    }
+    room
+}
+
+fn counted(key: &str) -> String {
+    format!("echo {key} >> ../../log")
+}
+
+/// How often each stack was applied.
+fn log(room: &Room) -> BTreeMap<String, usize> {
+    let mut counts = BTreeMap::new();
+    for line in fs::read_to_string(room.path().join("log")).unwrap_or_default().lines() {
+        *counts.entry(line.to_owned()).or_insert(0) += 1;
+    }
+    counts
+}
+
+/// The state of each stack, as a run tells it in JSON.
+fn states(json: &str) -> BTreeMap<String, String> {
+    let told = Plain::from_json(json).unwrap_or_else(|e| panic!("{e}: {json}"));
+    let stacks = told.get("stacks").and_then(Plain::as_list).expect("stacks");
+    let text = |stack: &Plain, key: &str| stack.get(key).and_then(Plain::as_str).unwrap_or_default().to_owned();
+    stacks.iter().map(|stack| (text(stack, "stack"), text(stack, "state"))).collect()
+}
+
+fn count(states: &BTreeMap<String, String>, state: &str) -> usize {
+    states.values().filter(|found| *found == state).count()
+}
+
+#[test]
+fn a_failure_blocks_exactly_its_dependents_and_resume_finishes_the_rest() {
+    let room = thirty(|key| match key {
+        "s11" => format!("test -e ../../repaired && {}", counted(key)),
+        _ => counted(key),
+    });
+    let left = room.run(&["infra", "plan", "--all"]);
+    assert_eq!(left.status, 0, "{}", left.stderr);
+    assert_eq!(left.stdout.matches("  provisional  ").count(), 24, "{}", left.stdout);
+    assert!(left.stdout.contains("    stacks/s00: id\n"), "{}", left.stdout);
+
+    let left = room.run(&["infra", "apply", "--all", "--confirm", "--output", "json"]);
+    assert_eq!(left.status, 1, "{}{}", left.stdout, left.stderr);
+    let found = states(&left.stdout);
+    assert_eq!(found["stacks/s11"], "failed");
+    // What reads s11, directly or not: in wave 2 its own place and the odd ones before it, and so on.
+    let mut blocked: Vec<usize> = vec![1];
+    for wave in 2..5 {
+        blocked =
+            (0..6).filter(|at| blocked.contains(at) || at % 2 == 1 && blocked.contains(&((at + 1) % 6))).collect();
+        for at in 0..6 {
+            let want = if blocked.contains(&at) { "blocked" } else { "applied" };
+            assert_eq!(found[&format!("stacks/s{wave}{at}")], want, "wave {wave}, {at}");
+        }
+    }
+    let applied = count(&found, "applied");
+    assert_eq!((applied, log(&room).len()), (30 - 1 - count(&found, "blocked"), applied));
+
+    room.write("repaired", "");
+    let left = room.run(&["infra", "resume", "--output", "json"]);
+    assert_eq!(left.status, 0, "{}{}", left.stdout, left.stderr);
+    assert_eq!(count(&states(&left.stdout), "applied"), 30, "{}", left.stdout);
+    assert_eq!((log(&room).len(), log(&room).values().max()), (30, Some(&1)), "each once");
+
+    let left = room.run(&["infra", "plan", "--all", "--detailed-exitcode"]);
+    assert_eq!((left.status, left.stdout.matches("no changes").count()), (0, 30), "{}{}", left.stdout, left.stderr);
+    let left = room.run(&["infra", "resume"]);
+    assert_eq!(
+        (left.status, left.stderr.as_str()),
+        (3, "suil: there is no run to resume\nhelp: `suil infra runs` lists all runs\n")
+    );
+}
+
+#[test]
+fn kills_at_any_moment_lose_nothing_and_apply_nothing_twice() {
+    let room = thirty(|key| format!("sleep 0.1; {}", counted(key)));
+    let left = room.run(&["infra", "plan", "--all"]);
+    assert_eq!(left.status, 0, "{}", left.stderr);
+    let mut arguments = vec!["infra", "apply", "--all", "--confirm"];
+    let seed = std::process::id().wrapping_mul(2_654_435_761);
+    for kill in 0..10_u32 {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_suil"))
+            .args(&arguments)
+            .current_dir(room.path())
+            .env_clear()
+            .env("PATH", PATH)
+            .env("HOME", room.path())
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("suil starts");
+        // From the first moments to the middle of an apply.
+        let pause = 100 + u64::from(seed.rotate_left(kill * 3) % 700);
+        std::thread::sleep(Duration::from_millis(pause));
+        let ended = child.try_wait().expect("a child");
+        child.kill().expect("killed");
+        child.wait().expect("ended");
+        let runs = room.run(&["infra", "runs", "--output", "json"]);
+        assert_eq!(runs.status, 0, "{}", runs.stderr);
+        if runs.stdout.contains("\"apply\"") {
+            arguments = vec!["infra", "resume"];
+        }
+        if ended.is_some() {
+            break;
+        }
+    }
+    let begun = Instant::now();
+    let left = loop {
+        let left = room.run(&arguments);
+        if left.status != 3 || begun.elapsed() > Duration::from_secs(120) {
+            break left;
+        }
+    };
+    let all = log(&room);
+    assert!(left.status == 0, "{}{}\n{all:?}", left.stdout, left.stderr);
+    assert_eq!((all.len(), all.values().max()), (30, Some(&1)), "{all:?}");
+    let locks = room.run(&["infra", "locks", "--output", "json"]);
+    assert!(locks.stdout.contains("\"locks\": []"), "{}", locks.stdout);
+    let left = room.run(&["infra", "plan", "--all", "--detailed-exitcode"]);
+    assert_eq!(left.status, 0, "{}{}", left.stdout, left.stderr);
+}

@@ -1,0 +1,88 @@
+//! Layers of Terraform that nodes hold: a change of their code, or of the host data that their templates read, is a change
+//! of the nodes that hold them, and of those whose data reads their outputs.
+
+use crate::room::Room;
+use serde_json::json;
+
+const READS: &str =
+    "modules: [page]\npage:\n  title: Site\n  links: !LOOKUP {from: facts, field: infra.net/prod.address}\n";
+
+/// `cloud` holds two layers of one stack; `web-1` and `web-2` read an output of the first. The template of the second
+/// reads the data of `db-1` and `db-2`.
+fn room() -> Room {
+    let room = Room::new();
+    room.write("data/nodes/cloud.yaml", "role: cloud\n");
+    room.write("data/roles/cloud.yaml", "modules: [infra]\ninfra: {layers: [net/prod, hosts/prod]}\n");
+    room.write("data/roles/web.yaml", READS);
+    room.write(
+        "modules/page/code/config.star",
+        "Config = schema(title = t.string(default = \"\"), links = t.list(t.string(), default = []))\n",
+    );
+    room.write("infra/environments/prod/env.tfvars", "town = \"harbor\"\n");
+    room.write("infra/stacks/net/base/main.tf", "output \"address\" { value = \"{{ var.town }}\" }\n");
+    room.write("infra/stacks/net/layers/prod/layer.tfvars", "");
+    room.write(
+        "infra/stacks/hosts/base/main.tf",
+        "# {{ lookup('page.title', role='db', required=false) | join(' ') }}\n",
+    );
+    room.write("infra/stacks/hosts/layers/prod/layer.tfvars", "");
+    room.write(
+        "facts/cloud/infra.yaml",
+        "facts:\n  net/prod: {address: 192.0.2.7}\n  layers: {net/prod: {clean: true}}\n",
+    );
+    room.write(".gitignore", "/facts\n");
+    room.commit("layers");
+    room
+}
+
+#[test]
+fn a_change_of_a_layer_is_one_of_its_node_and_of_those_that_read_it() {
+    let room = room();
+    assert_eq!(room.suil(&["diff", "HEAD", "--output", "json"]).expect(0).nodes(), Vec::<String>::new());
+    room.write("infra/environments/prod/env.tfvars", "town = \"island\"\n");
+    let ran = room.suil(&["diff", "HEAD"]).expect(0);
+    let told = "\
+cloud
+  ~ layer hosts/prod: zzz.auto.tfvars.json
+  ~ layer net/prod: base_main.tf, zzz.auto.tfvars.json
+
+web-1, web-2 (2 nodes)
+  ? infra.net/prod.address of cloud may be another value
+
+impact: 3 nodes changed, 2 as before
+";
+    assert_eq!(ran.stdout, told);
+    let found = room.suil(&["diff", "HEAD", "--output", "json"]).expect(0).json();
+    let files = json!(["base_main.tf", "zzz.auto.tfvars.json"]);
+    let layer = json!({"layer": "net/prod", "change": "changed", "files": files, "why": null});
+    assert_eq!(found["nodes"][0]["layers"][1], layer);
+    assert_eq!(found["nodes"][1]["reads"], json!([{"node": "cloud", "field": "infra.net/prod.address"}]));
+    let config = room.suil(&["config", "--affected", "HEAD", "--output", "json"]).expect(0);
+    assert_eq!(config.nodes(), ["cloud", "web-1", "web-2"]);
+    let config = room.suil(&["config", "--affected", "HEAD", "--role", "web", "--output", "json"]).expect(0);
+    assert_eq!(config.nodes(), ["web-1", "web-2"]);
+}
+
+#[test]
+fn a_change_of_host_data_is_one_of_the_layer_whose_template_reads_it() {
+    let room = room();
+    room.write("data/nodes/db-1.yaml", "role: db\npage: {title: Other}\n");
+    let ran = room.suil(&["diff", "HEAD", "--node", "cloud"]).expect(0);
+    assert_eq!(ran.stdout, "cloud\n  ~ layer hosts/prod: base_main.tf\n\nimpact: 1 node changed\n");
+    room.commit("two");
+    let ran = room.suil(&["diff", "HEAD~1", "HEAD", "--node", "cloud"]).expect(0);
+    assert!(ran.stdout.contains("~ layer hosts/prod: base_main.tf"), "{}", ran.stdout);
+    assert_eq!(room.suil(&["diff", "HEAD", "--output", "json"]).expect(0).nodes(), Vec::<String>::new());
+}
+
+#[test]
+fn a_layer_that_comes_or_goes_or_cannot_be_rendered_differs() {
+    let room = room();
+    room.write("infra/stacks/net/base/main.tf", "{{ var.nothing }}\n");
+    room.write("data/roles/cloud.yaml", "modules: [infra]\ninfra: {layers: [net/prod, new/prod]}\n");
+    room.write("infra/stacks/new/base/main.tf", "");
+    room.write("infra/stacks/new/layers/prod/layer.tfvars", "");
+    let ran = room.suil(&["diff", "HEAD", "--node", "cloud"]).expect(0);
+    assert!(ran.stdout.contains("? layer net/prod cannot be compared: "), "{}", ran.stdout);
+    assert!(ran.stdout.contains("  + layer new/prod\n"), "{}", ran.stdout);
+}
