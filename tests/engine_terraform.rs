@@ -172,3 +172,94 @@ fn kills_at_any_moment_lose_nothing_and_apply_nothing_twice() {
     let left = room.run(&["infra", "plan", "--all", "--detailed-exitcode"]);
     assert_eq!(left.status, 0, "{}{}", left.stdout, left.stderr);
 }
+
+#[test]
+fn stacks_whose_folders_are_gone_are_destroyed_with_the_code_of_the_last_commit_that_had_them() {
+    let room = Room::new().set("PATH", PATH);
+    room.write("stackorder.yaml", "version: 1\nstacks: {backends: all}\n");
+    room.write(".gitignore", ".suil/\nstate/\nlog\n.terraform/\n");
+    room.write("modules/m/main.tf", "resource \"terraform_data\" \"m\" {}\n");
+    let used = "module \"m\" {\n  source = \"../../modules/m\"\n}\n";
+    room.write("stacks/kept/main.tf", &code("kept", &[], "true"));
+    room.write("stacks/base/main.tf", &(code("base", &[], "true") + used));
+    room.write("stacks/top/main.tf", &code("top", &["base"], "true"));
+    git(&room, &["init", "-q"]);
+    git(&room, &["add", "."]);
+    git(&room, &["commit", "-q", "-m", "all"]);
+    let left = room.run(&["infra", "apply", "--all", "--fresh", "--confirm"]);
+    assert_eq!(left.status, 0, "{}{}", left.stdout, left.stderr);
+    git(&room, &["rm", "-q", "-r", "stacks/base", "stacks/top", "modules"]);
+    git(&room, &["commit", "-q", "-m", "fewer"]);
+    room.write("stacks/kept/more.tf", "# more\n");
+    git(&room, &["add", "."]);
+    git(&room, &["commit", "-q", "-m", "later"]);
+    let left = room.run(&["infra", "destroy", "--removed", "--confirm", "--output", "json"]);
+    assert_eq!(left.status, 0, "{}{}", left.stdout, left.stderr);
+    let found = states(&left.stdout);
+    assert_eq!(
+        found.into_iter().collect::<Vec<_>>(),
+        [("stacks/base".to_owned(), "applied".to_owned()), ("stacks/top".to_owned(), "applied".to_owned())]
+    );
+    for (name, resources) in [("base", 0), ("top", 0), ("kept", 1)] {
+        let state = fs::read_to_string(room.path().join(format!("state/{name}.tfstate"))).expect("a state");
+        let state = Plain::from_json(&state).expect("JSON");
+        assert_eq!(state.get("resources").and_then(Plain::as_list).map(<[Plain]>::len), Some(resources), "{name}");
+    }
+    assert_eq!(fs::read_dir(room.path().join(".suil/infra/removed")).expect("a folder").count(), 0);
+    let left = room.run(&["infra", "destroy", "--removed", "--confirm"]);
+    left.is(0, "no stacks affected\n", "");
+}
+
+#[test]
+fn a_layer_that_asks_for_an_output_is_planned_when_that_is_there() {
+    let room = Room::new().set("PATH", PATH);
+    for (path, text) in [
+        ("environments/harbor/env.tfvars", ""),
+        (
+            "stacks/backend.tf",
+            "terraform {\n  backend \"local\" {\n    path = \"{{ var.stacks_root }}/state/{{ var.stacks_stack }}\"\n  }\n}\n",
+        ),
+        ("stacks/kiln/base/main.tf", "output \"word\" {\n  value = \"clay\"\n}\n"),
+        ("stacks/kiln/layers/harbor/l.tfvars", ""),
+        (
+            "stacks/ferry/base/main.tf",
+            "resource \"terraform_data\" \"it\" {\n  input = \"{{ output('word', stack='kiln') }}\"\n}\n",
+        ),
+        ("stacks/ferry/layers/harbor/l.tfvars", ""),
+    ] {
+        room.write(path, text);
+    }
+    let ferry = ["--stacks", "stacks/ferry:harbor"];
+    let left = room.run(&[&["infra", "plan"], &ferry[..]].concat());
+    let want = "\
+WAVE  STACK                STATE
+0     stacks/ferry:harbor  provisional  waits for stacks/kiln:harbor
+
+not known before others are applied:
+  stacks/ferry:harbor
+    stacks/kiln:harbor: *
+";
+    left.is(0, want, "");
+    let left = room.run(&[&["infra", "apply", "--confirm"], &ferry[..]].concat());
+    assert_eq!(left.status, 3, "{}{}", left.stdout, left.stderr);
+    let left = room.run(&["infra", "plan", "--all"]);
+    assert!(
+        left.stdout.contains("1     stacks/ferry:harbor  provisional  waits for stacks/kiln:harbor\n"),
+        "{}{}",
+        left.stdout,
+        left.stderr
+    );
+    let left = room.run(&["infra", "apply", "--all", "--confirm"]);
+    assert_eq!(left.status, 0, "{}{}", left.stdout, left.stderr);
+    assert!(left.stdout.ends_with("1     stacks/ferry:harbor  applied  1 added\n"), "{}", left.stdout);
+    let state = fs::read_to_string(room.path().join("state/ferry")).expect("a state");
+    assert!(state.contains("\"clay\""), "{state}");
+    let left = room.run(&["infra", "plan", "--all", "--detailed-exitcode"]);
+    assert_eq!((left.status, left.stdout.matches("no changes").count()), (0, 2), "{}{}", left.stdout, left.stderr);
+}
+
+fn git(room: &Room, arguments: &[&str]) {
+    let who = ["-c", "user.name=a", "-c", "user.email=a@example.com", "-c", "init.defaultBranch=main"];
+    let done = Command::new("git").args(who).args(arguments).current_dir(room.path()).output().expect("git");
+    assert!(done.status.success(), "{done:?}");
+}

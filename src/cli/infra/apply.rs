@@ -1,11 +1,11 @@
 //! `suil infra apply`.
 
 use super::ground::{Choice, Ground, Speed, interrupted};
-use super::plan::show;
+use super::plan::{nothing, show};
 use crate::base::problem::Kind;
 use crate::base::{Problem, Problems};
 use crate::cli::{Context, Outcome};
-use crate::infra::engine::{Bases, Set, Work};
+use crate::infra::engine::{Bases, Set, Stand, Summary, Work};
 use crate::infra::store::{Mode, RunState, StackState};
 use crate::ui::{self, Exit, Output, stacks};
 use std::collections::BTreeSet;
@@ -43,6 +43,9 @@ pub fn run(args: Args, context: &Context) -> Outcome {
     }
     let ground = Ground::of(&args.choice, context)?;
     let set = ground.set(&args.choice, false)?;
+    if set.is_empty() {
+        return nothing(context);
+    }
     let screen = stacks::Screen::default();
     let begin = ground.begin(Mode::Apply, args.reason.as_deref());
     let mut work =
@@ -55,7 +58,7 @@ pub fn run(args: Args, context: &Context) -> Outcome {
     if context.output == Output::Text {
         show(&work, &work.stands(), args.text, context, &ground)?;
     }
-    if !asks.agreed()? {
+    if !asks.agreed(&work)? {
         return Ok(Exit::Done);
     }
     work.enroll()?;
@@ -70,8 +73,15 @@ pub struct Asks<'a> {
 }
 
 impl Asks<'_> {
-    fn agreed(&self) -> Result<bool, Problem> {
-        if self.confirm { Ok(true) } else { ui::ask::confirm(self.question, "apply without asking with `--confirm`") }
+    /// True where the plans may be applied; where none of them changes anything nobody is asked.
+    fn agreed(&self, work: &Work<'_>) -> Result<bool, Problem> {
+        let empty = |stand: &Stand| stand.summary.as_ref().is_some_and(Summary::is_empty);
+        let nothing = work.stands().iter().all(empty);
+        if self.confirm || nothing {
+            Ok(true)
+        } else {
+            ui::ask::confirm(self.question, "apply without asking with `--confirm`")
+        }
     }
 }
 
@@ -99,8 +109,7 @@ pub fn planned_now(
     if context.output == Output::Text {
         show(work, &stands, asks.text, context, ground)?;
     }
-    let nothing = stands.iter().all(|stand| stand.state() == StackState::Noop);
-    if !nothing && !asks.agreed()? {
+    if !asks.agreed(work)? {
         work.advance(RunState::Failed)?;
         return Ok(Exit::Done);
     }
@@ -128,6 +137,9 @@ pub fn perform(
     let ended = work.apply(bases, again);
     screen.end();
     ended?;
+    if context.output == Output::Text {
+        ui::out("\n")?;
+    }
     show(work, &work.stands(), false, context, ground)?;
     Ok(conclude(work, ground, "what ran was ended; the table says where each stack stands"))
 }

@@ -2,12 +2,13 @@
 
 use super::apply::{Asks, planned_now};
 use super::ground::{Choice, Ground, Speed, requested};
+use super::plan::nothing;
 use crate::base::problem::Kind;
-use crate::base::{Plain, Problem, Problems};
+use crate::base::{Problem, Problems};
 use crate::cli::{Context, Outcome};
 use crate::infra::engine::Work;
 use crate::infra::store::Mode;
-use crate::ui::{self, Exit, stacks};
+use crate::ui::{self, stacks};
 
 /// Destroy everything that stacks manage, those that depend on others first
 #[derive(clap::Args, Debug)]
@@ -52,6 +53,9 @@ pub fn run(args: Args, context: &Context) -> Outcome {
     }
     let ground = Ground::of(&args.choice, context)?;
     let mut set = ground.set(&args.choice, true)?;
+    if set.is_empty() {
+        return nothing(context);
+    }
     let left = set.dependents(&ground.graph);
     if !left.is_empty() && args.with_dependents {
         let stacks = set.chosen.iter().map(|chosen| chosen.key.clone()).chain(left).collect();
@@ -71,9 +75,7 @@ pub fn run(args: Args, context: &Context) -> Outcome {
 fn removed(args: &Args, context: &Context) -> Outcome {
     let ground = Ground::new(&args.choice.place, context)?;
     let Some((restored, keys)) = ground.restored(&args.choice.stacks)? else {
-        let none = || Plain::from_iter([("run", Plain::Null), ("stacks", Plain::List(Vec::new()))]);
-        ui::show(context.output, || "no stack was removed whose state may be left\n".to_owned(), none)?;
-        return Ok(Exit::Done);
+        return nothing(context);
     };
     let set = ground.with_restored(&restored, keys.iter().map(|key| requested(key)).collect(), true)?;
     let screen = stacks::Screen::default();

@@ -17,6 +17,7 @@ pub(super) mod hosts;
 pub(super) mod keys;
 mod lint;
 mod locks;
+mod nodes;
 pub(super) mod options;
 mod plan;
 mod preinit;
@@ -31,7 +32,7 @@ pub mod terraform;
 pub(super) mod tree;
 mod unlock;
 mod validate;
-mod versions;
+pub(super) mod versions;
 mod why;
 
 use super::{Context, Outcome};

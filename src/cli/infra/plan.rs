@@ -1,7 +1,7 @@
 //! `suil infra plan`.
 
 use super::ground::{Choice, Ground, Speed, interrupted};
-use crate::base::Problems;
+use crate::base::{Plain, Problems};
 use crate::cli::{Context, Outcome};
 use crate::infra::engine::{Stand, Work};
 use crate::infra::store::{Mode, StackState};
@@ -29,6 +29,9 @@ pub struct Args {
 pub fn run(args: Args, context: &Context) -> Outcome {
     let ground = Ground::of(&args.choice, context)?;
     let set = ground.set(&args.choice, false)?;
+    if set.is_empty() {
+        return nothing(context);
+    }
     let screen = stacks::Screen::default();
     let begin = ground.begin(Mode::Plan, args.reason.as_deref());
     let mut work =
@@ -54,6 +57,16 @@ pub fn run(args: Args, context: &Context) -> Outcome {
     }
     let differs = stands.iter().any(|stand| stand.summary.as_ref().is_none_or(|summary| !summary.is_empty()));
     Ok(if differs && args.detailed_exitcode { Exit::Differences } else { Exit::Done })
+}
+
+/// There is no stack to work on: no run is begun.
+pub fn nothing(context: &Context) -> Outcome {
+    let value = || {
+        let empty = [("run", Plain::Null), ("mode", Plain::Null), ("state", Plain::Null), ("commit", Plain::Null)];
+        Plain::from_iter(empty.into_iter().chain([("stacks", Plain::List(Vec::new()))]))
+    };
+    ui::show(context.output, || "no stacks affected\n".to_owned(), value)?;
+    Ok(Exit::Done)
 }
 
 /// Prints where the stacks of a run stand.

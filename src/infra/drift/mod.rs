@@ -162,7 +162,7 @@ fn one(site: &Site, unit: &Unit, logs: &Path, told: &dyn Told) -> (Drift, Proble
         Ok((summary, true)) => (row(DriftState::Drifted, &summary, None), Problems::new()),
         // What moved without a difference is none.
         Ok((_, false)) => (row(DriftState::Clean, &Summary::default(), None), Problems::new()),
-        Err(failure) => (row(DriftState::Failed, &Summary::default(), Some(failure.text)), vec![failure.problem]),
+        Err(failure) => (row(DriftState::Failed, &Summary::default(), Some(failure.text)), vec![*failure.problem]),
     }
 }
 

@@ -135,6 +135,8 @@ impl Work<'_> {
         let measure = match (taken, before_changed) {
             (Taken::Again, _) => Measure::Rest,
             (Taken::New, true) => Measure::Less,
+            // What was unknown may have been shown as more than it is.
+            (Taken::New, false) if !basis.unknown.is_empty() => Measure::Less,
             (Taken::New, false) => Measure::Same,
         };
         let held = hold(key, &made, basis, measure);
@@ -206,7 +208,7 @@ impl Work<'_> {
         }
         let after = self.with_session(at, |session| hook::run(session, &self.run.id, When::PostApply, Some(&artifact)));
         if let Err(failure) = after.and_then(|after| after) {
-            let problem = failure.problem.note("the stack was applied");
+            let problem = (*failure.problem).note("the stack was applied");
             self.change(at, |stand| stand.problems.push(problem));
         }
         if let Err(problem) = artifact.remove() {

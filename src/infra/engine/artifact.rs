@@ -1,10 +1,16 @@
 //! Plan files: one for each stack and commit, with what must still hold when they are applied.
 
 use super::Summary;
-use crate::base::{Problem, digest, file};
+use crate::base::{Problem, clock, digest, file};
+use rustix::process::{Pid, test_kill_process};
 use serde::{Deserialize, Serialize};
 use std::fs::File;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+const ASIDE: &str = ".tfplan.aside";
+/// Plan files that are older are removed: they hold what is secret, and nobody will apply them.
+const KEPT: Duration = Duration::from_secs(30 * 24 * 3600);
 
 /// The word for the commit of a tree that is in no git repository.
 pub const LOCAL: &str = "local";
@@ -43,10 +49,22 @@ pub struct Card {
     pub destroys: bool,
     /// Values that are not known before other stacks are applied: `<stack>: <output>`. Such a plan is not applied.
     pub unknown: Vec<String>,
+    /// False where these keep the stack from being planned at all.
+    #[serde(default = "yes")]
+    pub planned: bool,
     pub summary: Summary,
 }
 
+fn yes() -> bool {
+    true
+}
+
 impl Card {
+    /// What the plan would do; `None` where there is none.
+    pub fn shown(&self) -> Option<&Summary> {
+        self.planned.then_some(&self.summary)
+    }
+
     /// True where the plan waits for others to be applied.
     pub fn is_provisional(&self) -> bool {
         !self.unknown.is_empty()
@@ -82,9 +100,22 @@ impl Artifact {
         self.folder.join(format!("{}.{extension}", self.name))
     }
 
-    /// Where Terraform writes the plan before it is known to be whole.
+    /// Where Terraform writes the plan before it is known to be whole: another process may plan the same stack.
     pub fn aside(&self) -> PathBuf {
-        self.file("tfplan.aside")
+        self.file(&format!("{}{ASIDE}", std::process::id()))
+    }
+
+    /// Removes what processes that are gone left aside.
+    fn sweep(&self) {
+        for entry in std::fs::read_dir(&self.folder).into_iter().flatten().flatten() {
+            let name = entry.file_name();
+            let of =
+                name.to_str().and_then(|name| name.strip_prefix(&self.name)?.strip_suffix(ASIDE)?.strip_prefix('.'));
+            let pid = of.and_then(|pid| pid.parse().ok()).and_then(Pid::from_raw);
+            if pid.is_some_and(|pid| test_kill_process(pid) == Err(rustix::io::Errno::SRCH)) {
+                let _ = std::fs::remove_file(entry.path());
+            }
+        }
     }
 
     /// Makes the folder, for the owner's eyes. A plan that is there stays until the new one is whole.
@@ -93,6 +124,7 @@ impl Artifact {
     /// It cannot be made.
     pub fn prepare(&self) -> Result<(), Problem> {
         file::private_folder(&self.folder)?;
+        self.sweep();
         gone(&self.aside())
     }
 
@@ -166,6 +198,19 @@ impl Artifact {
     }
 }
 
+/// Removes the plan files in `folder` that are too old to be applied. What cannot be removed stays.
+pub fn prune(folder: &Path) {
+    let now = clock::now();
+    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+        let ours = entry.file_name().to_str().is_some_and(|name| name.starts_with("stackorder-plan-"));
+        let changed = entry.metadata().and_then(|found| found.modified()).ok();
+        let age = changed.and_then(|at| (now - chrono::DateTime::<chrono::Utc>::from(at)).to_std().ok());
+        if ours && age.is_some_and(|age| age > KEPT) {
+            let _ = std::fs::remove_file(entry.path());
+        }
+    }
+}
+
 fn gone(path: &Path) -> Result<(), Problem> {
     match std::fs::remove_file(path) {
         Err(e) if e.kind() != std::io::ErrorKind::NotFound => Err(Problem::io("remove", path, &e)),
@@ -205,6 +250,7 @@ mod tests {
             made: "2026-11-30T00:00:00Z".to_owned(),
             destroys: false,
             unknown: Vec::new(),
+            planned: true,
             summary: Summary::default(),
         };
         artifact.settle(&mut card, b"{}").expect("settled");

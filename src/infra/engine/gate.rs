@@ -69,7 +69,7 @@ impl Work<'_> {
             return match self.known(key)? {
                 Some(outcome) => {
                     self.waits_for_known(at, &outcome.unknown)?;
-                    let summary = Some(kept(&outcome.addresses));
+                    let summary = shown(&outcome);
                     Ok(Basis { summary, card: None, unknown: outcome.unknown, run: outcome.run })
                 }
                 None => Err(unplanned(self.site, key)),
@@ -77,9 +77,10 @@ impl Work<'_> {
         };
         if card.is_provisional() {
             self.waits_for_known(at, &card.unknown)?;
-            return Ok(Basis { summary: Some(card.summary), card: None, unknown: card.unknown, run: card.run });
+            let summary = card.shown().cloned();
+            return Ok(Basis { summary, card: None, unknown: card.unknown, run: card.run });
         }
-        let tree = self.with_session(at, |session| session.content()).map_err(|failure| failure.problem)??;
+        let tree = self.with_session(at, |session| session.content()).map_err(|failure| *failure.problem)??;
         let layer = self.set.units.get(at).is_some_and(|unit| unit.layer.is_some());
         // The output folder of a layer is rendered anew before it is applied, and is held against the card then.
         if tree != card.tree && !layer {
@@ -148,6 +149,12 @@ impl Work<'_> {
         };
         failed.map(told).collect()
     }
+}
+
+/// What the store knows of a plan that was shown; `None` where inputs kept the stack from being planned.
+pub(super) fn shown(outcome: &Outcome) -> Option<Summary> {
+    let never = !outcome.unknown.is_empty() && outcome.addresses == Default::default();
+    (!never).then(|| kept(&outcome.addresses))
 }
 
 fn unplanned(site: &Site, key: &str) -> Problem {

@@ -86,7 +86,7 @@ pub fn run(session: &Session<'_>, id: &str, when: When, artifact: Option<&Artifa
     for line in last.iter().rev().take(20).rev() {
         problem = problem.note(*line);
     }
-    Err(Failure { problem, text, interrupted: ended.interrupted, left: false })
+    Err(Failure { problem: problem.into(), text, interrupted: ended.interrupted, left: false })
 }
 
 /// What a hook is told, by suil's names and by those that scripts of others read.

@@ -8,6 +8,7 @@ use super::unit::Purpose;
 use super::work::{Told, Work, card, only_follows};
 use super::{Artifact, Card};
 use crate::base::{Problem, clock};
+use crate::infra::graph::Need;
 use crate::infra::store::{Mode, Phase, RunState, StackState};
 use std::collections::BTreeSet;
 
@@ -71,11 +72,11 @@ impl Work<'_> {
         let file = self.site.shown(&self.artifact(at).plan());
         let quiet = planned.summary.is_empty() && !card.is_provisional() && only_follows(&self.stand(at).row);
         let told = Told {
-            summary: Some(&planned.summary),
+            summary: card.shown(),
             unknown: &card.unknown,
             digest: Some(card.plan.as_str()).filter(|digest| !digest.is_empty()),
             file: Some(file.as_str()).filter(|_| !card.is_provisional()),
-            text: Some(self.text_of(at, planned)),
+            text: Some(self.text_of(at, planned)).filter(|_| card.planned),
             ..Told::since(started)
         };
         let state = state.unwrap_or(if quiet { StackState::Noop } else { StackState::Planned });
@@ -111,7 +112,13 @@ impl Work<'_> {
     fn try_make(&self, at: usize, artifact: &Artifact) -> Result<Made, Failure> {
         self.with_session(at, |session| {
             hook::run(session, &self.run.id, When::PrePlan, None)?;
-            session.render()?;
+            let closed = self.unrendered(at, session)?;
+            if !closed.is_empty() {
+                let mut card = card(self, at, String::new(), false);
+                (card.unknown, card.planned) = (closed.into_iter().collect(), false);
+                artifact.settle(&mut card, b"{}")?;
+                return Ok(Made { planned: Planned::default(), card });
+            }
             let (planned, open, tree) = self.open_plan(at, session, artifact)?;
             let mut card = card(self, at, tree, self.run.mode == Mode::Destroy);
             card.unknown = open.values.into_iter().collect();
@@ -122,6 +129,35 @@ impl Work<'_> {
             hook::run(session, &self.run.id, When::PostPlan, Some(artifact))?;
             Ok(Made { planned, card })
         })?
+    }
+
+    /// Renders a layer. Gives the outputs of others that it asks for and that are not there yet: without them there is
+    /// nothing to plan.
+    fn unrendered(&self, at: usize, session: &Session<'_>) -> Result<BTreeSet<String>, Failure> {
+        let unit = session.unit;
+        if unit.layer.is_none() {
+            return Ok(BTreeSet::new());
+        }
+        let reads = |key: &str| {
+            self.graph
+                .edges
+                .iter()
+                .any(|edge| edge.kind == Need::ReadsState && edge.from.key == unit.key() && edge.to.key == key)
+        };
+        let pending = self.pending(at).into_iter().filter(|(key, _)| reads(key));
+        let pending: BTreeSet<String> = pending
+            .flat_map(|(key, outputs)| outputs.into_iter().map(move |output| format!("{key}: {output}")))
+            .collect();
+        if !pending.is_empty() {
+            return Ok(pending);
+        }
+        match session.render() {
+            Ok(()) => Ok(BTreeSet::new()),
+            Err(failure) => {
+                let absent = provisional::absent(self.graph, &failure);
+                if absent.is_empty() { Err(failure) } else { Ok(absent) }
+            }
+        }
     }
 
     /// Plans; with inputs left unknown where they are not there yet.

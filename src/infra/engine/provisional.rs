@@ -8,8 +8,10 @@ use super::summary::OWN;
 use super::unit::Purpose;
 use super::{Site, Unit};
 use crate::infra::graph::{Graph, Kind, Need, Stack};
+use regex::Regex;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
+use std::sync::LazyLock;
 
 /// The outputs of stacks that are not applied yet, as far as this run knows: by the key of the stack; `*` for all.
 pub type Pending = BTreeMap<String, BTreeSet<String>>;
@@ -66,6 +68,24 @@ impl Open {
     }
 }
 
+static ABSENT: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new("the state of layer `([^`]+)` has no (?:(?:output|resource) `([^`]+)`|outputs|resources)").ok()
+});
+
+/// The outputs of layers that a layer could not be rendered without, as the words of its problem tell.
+pub fn absent(graph: &Graph, failure: &Failure) -> BTreeSet<String> {
+    let notes = failure.problem.notes.iter().map(|note| note.text.as_str());
+    let words: Vec<&str> = notes.chain([failure.problem.what.as_str(), failure.text.as_str()]).collect();
+    let words = words.join("\n");
+    let found = ABSENT.as_ref().into_iter().flat_map(|absent| absent.captures_iter(&words));
+    let value = found.filter_map(|found| {
+        let (label, output) = (found.get(1)?.as_str(), found.get(2).map_or(ALL, |output| output.as_str()));
+        let stack = graph.stacks.iter().find(|stack| stack.layer.as_deref() == Some(label))?;
+        Some(format!("{}: {output}", stack.key))
+    });
+    value.collect()
+}
+
 /// The names of the remote states of `unit` that are the state of `of`.
 fn states_of(site: &Site, graph: &Graph, unit: &Unit, needs: &Needs, of: &Stack) -> BTreeSet<String> {
     let near = |kind: Need| kind.orders();
@@ -115,7 +135,7 @@ fn mentions(text: &str, word: &str) -> bool {
 /// # Errors
 /// Terraform failed all the same: it needs the values to plan at all, for `count` or `for_each` say.
 pub fn plan(session: &Session<'_>, open: &Open, purpose: Purpose, file: &Path) -> Result<Planned, Failure> {
-    let top = session.site.work().join("mirror").join(session.unit.slug());
+    let top = session.site.work().join("mirror").join(format!("{}-{}", session.unit.slug(), std::process::id()));
     let mirror = Mirror::new(&session.site.root, &session.unit.folder, &top)?;
     let own = OWN.replacen('.', "\" \"", 1);
     mirror.put("suil_provisional.tf", &format!("resource \"{own}\" {{}}\n"))?;

@@ -1,8 +1,8 @@
 //! Goes on with a run that a crash, a failure or Ctrl-C ended: exactly with what is not done.
 
-use super::gate::{Bases, Basis};
+use super::gate::{Bases, Basis, shown};
 use super::session::log_name;
-use super::work::{Work, kept};
+use super::work::Work;
 use crate::base::problem::{self, Kind};
 use crate::base::{Problem, Problems, clock};
 use crate::infra::store::{Life, Outcome, Phase, Process, Run, RunState, StackState, Store};
@@ -91,7 +91,7 @@ impl Work<'_> {
             };
             self.change(at, |stand| {
                 match card {
-                    Some(card) => (stand.summary, stand.unknown) = (Some(card.summary), card.unknown),
+                    Some(card) => (stand.summary, stand.unknown) = (card.shown().cloned(), card.unknown),
                     None => stand.row.state = StackState::Pending,
                 }
                 stand.row.blocked_by = None;
@@ -107,11 +107,11 @@ impl Work<'_> {
 
     /// What was shown of a stack: its plan in this run, or the one that the run was begun with.
     fn basis(&self, at: usize, planned: Option<&Outcome>, begun: bool) -> Result<Basis, Problem> {
-        let shown = planned.filter(|outcome| outcome.error.is_none() || outcome.addresses != Default::default());
-        match (shown, self.planned_for(at, true)) {
+        let plan = planned.filter(|outcome| outcome.error.is_none() || outcome.addresses != Default::default());
+        match (plan, self.planned_for(at, true)) {
             (Some(outcome), found) => {
                 let card = found.ok().and_then(|basis| basis.card).filter(|_| !begun);
-                let summary = Some(kept(&outcome.addresses));
+                let summary = shown(outcome);
                 Ok(Basis { summary, card, unknown: outcome.unknown.clone(), run: self.run.id.clone() })
             }
             (None, found) => found.map(|basis| Basis { card: basis.card.filter(|_| !begun), ..basis }),

@@ -15,13 +15,11 @@ const TEXT: usize = 256 * 1024;
 const ERROR: usize = 64 * 1024;
 /// The longest plan as JSON.
 const JSON: usize = 512 * 1024 * 1024;
-/// So many lines of what Terraform said stand in a problem.
-const LINES: usize = 40;
 
 /// Why a step did not end well.
 #[derive(Clone, Debug)]
 pub struct Failure {
-    pub problem: Problem,
+    pub problem: Box<Problem>,
     /// What Terraform said, redacted.
     pub text: String,
     pub interrupted: bool,
@@ -32,12 +30,12 @@ pub struct Failure {
 impl From<Problem> for Failure {
     fn from(problem: Problem) -> Failure {
         let text = problem.what.clone();
-        Failure { problem, text, interrupted: false, left: false }
+        Failure { problem: problem.into(), text, interrupted: false, left: false }
     }
 }
 
 /// A plan that was made.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Planned {
     pub summary: Summary,
     /// For people, redacted.
@@ -220,14 +218,14 @@ impl Session<'_> {
             (_, true) => Problem::new(format!("stack `{key}`: `{program} {step}` was interrupted")),
             _ => Problem::new(format!("stack `{key}`: `{program} {step}` failed")),
         };
-        problem = lines(&text).into_iter().fold(problem, Problem::note);
+        problem = layer::words::terraform(text.as_bytes()).into_iter().fold(problem, Problem::note);
         if ended.left {
             problem = problem.help("`suil infra resume` goes on when it has ended");
         }
         if ended.interrupted || ended.left {
             problem = problem.kind(Kind::Interrupted);
         }
-        Failure { problem, text, interrupted: ended.interrupted, left: ended.left }
+        Failure { problem: problem.into(), text, interrupted: ended.interrupted, left: ended.left }
     }
 }
 
@@ -249,17 +247,6 @@ fn trimmed(text: &str) -> &str {
     text.trim_end_matches(|c: char| c == '─' || c.is_whitespace())
 }
 
-/// The lines that say something, some of many.
-fn lines(text: &str) -> Vec<String> {
-    let all: Vec<&str> = text.lines().map(str::trim_end).filter(|line| !line.trim().is_empty()).collect();
-    let more = all.len().saturating_sub(LINES);
-    let mut lines: Vec<String> = all.iter().take(LINES).map(|line| (*line).to_owned()).collect();
-    if more > 0 {
-        lines.push(format!("… and {more} more lines"));
-    }
-    lines
-}
-
 /// Several problems of one stack as one.
 fn gathered(unit: &Unit, what: &str, problems: Vec<Problem>) -> Failure {
     let key = unit.key();
@@ -274,5 +261,5 @@ fn gathered(unit: &Unit, what: &str, problems: Vec<Problem>) -> Failure {
         };
     }
     let text = problems.iter().map(|one| one.what.clone()).collect::<Vec<_>>().join("\n");
-    Failure { problem, text, interrupted: false, left: false }
+    Failure { problem: problem.into(), text, interrupted: false, left: false }
 }

@@ -54,11 +54,15 @@ impl Stand {
                 let after: Vec<&str> = self.unknown.iter().filter_map(|value| value.split(": ").next()).collect();
                 let mut after = after;
                 after.dedup();
-                format!("{}; waits for {}", summary(), after.join(", "))
+                let summary = if self.summary.is_some() { summary() + "; " } else { String::new() };
+                format!("{summary}waits for {}", after.join(", "))
             }
             StackState::Applied => self.summary.as_ref().map(Summary::done).unwrap_or_default(),
             StackState::Failed if self.left => "still runs".to_owned(),
-            StackState::Failed => self.problems.first().map(|problem| problem.what.clone()).unwrap_or_default(),
+            StackState::Failed => {
+                let what = self.problems.first().map_or("", |problem| problem.what.as_str());
+                what.strip_prefix(&format!("stack `{}`: ", self.row.stack)).unwrap_or(what).to_owned()
+            }
             _ => summary(),
         }
     }

@@ -3,13 +3,13 @@
 use super::provisional::Pending;
 use super::schedule::{self, Fate, Pace, Verdict};
 use super::session::{Failure, Session};
-use super::{Card, Follow, Set, Site, Stand, Summary};
+use super::{Card, Follow, Set, Site, Stand, Summary, artifact};
 use crate::base::{Problem, Problems, Result, clock};
 use crate::infra::graph::Graph;
 use crate::infra::store::{
     self, Addresses, Mode, Outcome, Phase, Process, Run, RunStack, RunState, StackState, Store, Trigger,
 };
-use crate::infra::terraform::process::Watch;
+use crate::infra::terraform::process::{self, Watch};
 use chrono::{DateTime, Utc};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -74,6 +74,8 @@ impl<'a> Work<'a> {
     /// # Errors
     /// The store cannot be written.
     pub fn enroll(&self) -> Result<(), Problem> {
+        process::sweep(&self.site.work().join("logs"));
+        artifact::prune(&self.site.plans);
         let rows: Vec<RunStack> = self.stands().into_iter().map(|stand| stand.row).collect();
         self.store.begin(&self.run, &rows)
     }
@@ -186,7 +188,7 @@ impl<'a> Work<'a> {
     /// A stack failed: in this phase, with these words.
     pub(super) fn fail(&self, at: usize, phase: Phase, started: DateTime<Utc>, failure: Failure) {
         self.change(at, |stand| {
-            stand.problems.push(failure.problem);
+            stand.problems.push(*failure.problem);
             stand.left = failure.left;
         });
         if failure.left {
@@ -417,6 +419,7 @@ pub(super) fn card(work: &Work<'_>, at: usize, tree: String, destroys: bool) -> 
         made: clock::stamp(clock::now()),
         destroys,
         unknown: Vec::new(),
+        planned: true,
         summary: Summary::default(),
     }
 }
@@ -424,6 +427,6 @@ pub(super) fn card(work: &Work<'_>, at: usize, tree: String, destroys: bool) -> 
 impl Work<'_> {
     /// The word for the commit of the run in the names of plan files.
     pub(super) fn sha(&self) -> &str {
-        self.run.commit.as_deref().unwrap_or(super::artifact::LOCAL)
+        self.run.commit.as_deref().unwrap_or(artifact::LOCAL)
     }
 }

@@ -27,6 +27,7 @@ pub use hosts::{Hosts, Looked};
 pub use options::Options;
 pub use parallel::each;
 pub use pieces::{Piece, Pieces};
+pub use remote::words;
 pub use render::{Built, Rendered, build, render, render_all};
 pub use run::Run;
 pub use secrets::Secrets;

@@ -110,6 +110,26 @@ pub fn forget(logs: &Path, name: &str) {
     }
 }
 
+/// Removes what killed runs left in the folders below `all`, where it is a day old and no program writes it any more.
+pub fn sweep(all: &Path) {
+    let old = |path: &Path| {
+        let changed = path.metadata().and_then(|found| found.modified()).ok();
+        let age = changed.and_then(|at| (clock::now() - chrono::DateTime::<chrono::Utc>::from(at)).to_std().ok());
+        age.is_some_and(|age| age > Duration::from_secs(24 * 3600))
+    };
+    for folder in std::fs::read_dir(all).into_iter().flatten().flatten() {
+        for entry in std::fs::read_dir(folder.path()).into_iter().flatten().flatten() {
+            let name = entry.file_name().to_string_lossy().into_owned();
+            let name = name.strip_suffix(".out").or(name.strip_suffix(".err")).unwrap_or(&name).to_owned();
+            if old(&entry.path()) && !is_running(&folder.path(), &name) {
+                let _ = std::fs::remove_file(entry.path());
+            }
+        }
+        // A folder that holds something stays.
+        let _ = std::fs::remove_dir(folder.path());
+    }
+}
+
 fn out(logs: &Path, name: &str) -> PathBuf {
     logs.join(format!("{name}.out"))
 }
