@@ -348,3 +348,52 @@ help: `suil infra graph` names all stacks
     left.is(64, "", want);
     well(&room.run(&["infra", "plan", "--all"]));
 }
+
+#[test]
+fn one_init_at_a_time_fills_the_cache_of_plugins() {
+    let room = tree(&[("a", &[]), ("b", &[]), ("c", &[]), ("d", &[])]);
+    for name in ["a", "b", "c", "d"] {
+        room.write(&format!("stacks/{name}/vm.tf"), "resource \"aws_instance\" \"x\" {}\n");
+    }
+    well(&room.run(&["infra", "plan", "--all"]));
+    let calls = calls(&room);
+    assert_eq!(calls.iter().filter(|call| call.contains(": init")).count(), 4);
+    assert!(!calls.iter().any(|call| call.ends_with(": at once")), "{calls:?}");
+    assert!(room.path().join(".suil/plugins").is_dir());
+}
+
+#[test]
+fn a_plan_file_that_is_gone_is_made_anew_and_must_touch_the_same() {
+    let room = tree(&[("a", &[]), ("b", &[])]);
+    let git = |arguments: &[&str]| {
+        let who = ["-c", "user.name=a", "-c", "user.email=a@example.com", "-c", "init.defaultBranch=main"];
+        let done = Command::new("git").args(who).args(arguments).current_dir(room.path()).output().expect("git");
+        assert!(done.status.success(), "{done:?}");
+    };
+    git(&["init", "-q"]);
+    git(&["add", "stacks", "stackorder.yaml"]);
+    git(&["commit", "-q", "-m", "all"]);
+    well(&room.run(&["infra", "plan", "--all"]));
+    fs::remove_dir_all(room.path().join(".suil/plans")).expect("gone");
+    let more = "{\"format_version\": \"1.2\", \"terraform_version\": \"1.9.0\"}";
+    room.write("does/b/plan.json", more);
+    let left = room.run(&["infra", "apply", "--all", "--confirm"]);
+    let want = "\
+suil: the plan of stack `stacks/b` does less than the one that was shown
+note: shown: it.b
+help: look at it with `suil infra plan --stacks stacks/b`, then apply that
+";
+    assert_eq!((left.status, left.stderr.as_str()), (3, want), "{}", left.stdout);
+    assert_eq!(applied(&room), ["a"]);
+    // What was applied is planned no more.
+    let left = room.run(&["infra", "apply", "--stacks", "stacks/a", "--confirm"]);
+    assert!(left.stderr.starts_with("suil: stack `stacks/a` is not planned for commit "), "{}", left.stderr);
+    room.write("stacks/b/.stackorder.yaml", "tool_version: 1.8.5\n");
+    let left = room.run(&["infra", "plan", "--stacks", "stacks/b"]);
+    well(&left);
+    assert!(
+        left.stderr.starts_with("suil: warning: stack `stacks/b` asks for version 1.8.5, and is planned by 1.9.0\n"),
+        "{}",
+        left.stderr
+    );
+}

@@ -25,7 +25,14 @@ change() {
     printf '{"format_version": "1.2", "resource_changes": [{"address": "it.%s", "mode": "managed", "change": {"actions": ["%s"], "before": null, "after": {"pin": "top-secret-pin"}, "after_sensitive": {"pin": true}}}], "output_changes": {}}\n' "$name" "$1"
 }
 case $word in
-    init) mkdir -p "${TF_DATA_DIR:-.terraform}" ;;
+    init)
+        mkdir -p "${TF_DATA_DIR:-.terraform}"
+        if grep -q aws_ ./*.tf; then
+            mkdir ../../filling || echo "$name: at once" >> "$log"
+            sleep 0.1
+            rmdir ../../filling
+        fi
+        ;;
     plan)
         if [ -e $does/fail-plan ]; then cat $does/fail-plan >&2; exit 1; fi
         echo "password = \"hunter2\" and top-secret-pin; CITY=${CITY:-unset}"
