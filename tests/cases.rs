@@ -8,6 +8,8 @@
 mod data;
 #[path = "open/expect.rs"]
 mod expect;
+#[path = "open/graph.rs"]
+mod graph;
 #[path = "open/layer.rs"]
 mod layer;
 #[path = "local/room.rs"]
@@ -59,6 +61,17 @@ const TESTED: &[(&str, &[Tests])] = &[
     (
         "H03-universe-and-override",
         &[("tests/open/layer.rs", &["h03_what_is_set_is_declared_once_and_an_override_is_a_name_of_its_own"])],
+    ),
+    (
+        "G01-deepest-stack-and-ignores",
+        &[("tests/open/graph.rs", &["g01_a_path_belongs_to_the_deepest_stack_and_what_is_ignored_to_none"])],
+    ),
+    (
+        "G03-waves-cycles-instances",
+        &[(
+            "tests/open/graph.rs",
+            &["g03_waves_are_in_order_and_the_same_every_time", "g03_cycles_and_strangers_are_spelled"],
+        )],
     ),
     (
         "L01-lookup-order-family-self",
@@ -145,7 +158,7 @@ const TESTED: &[(&str, &[Tests])] = &[
     ),
 ];
 
-/// D, L, S, T and O are what suil's data and nodes must do, H what its layers must; the others belong to other parts.
+/// D, L, S, T and O are what suil's data and nodes must do, H what its layers and G what its graph must; the others belong to other parts.
 #[test]
 fn no_case_is_without_a_test() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
@@ -153,7 +166,7 @@ fn no_case_is_without_a_test() {
     assert_eq!(tested.len(), TESTED.len(), "a case stands in the table twice");
     for entry in std::fs::read_dir(root.join("tests/cases/open")).expect("cases") {
         let name = entry.expect("a case").file_name().to_string_lossy().into_owned();
-        if !name.starts_with(['D', 'H', 'L', 'S', 'T', 'O']) {
+        if !name.starts_with(['D', 'G', 'H', 'L', 'S', 'T', 'O']) {
             continue;
         }
         let tests = tested.remove(&name).unwrap_or_else(|| panic!("{name} has no test"));

@@ -2,8 +2,13 @@
 
 #![allow(clippy::disallowed_methods)]
 
+#[path = "graph/git.rs"]
+mod git;
 #[path = "graph/layers.rs"]
 mod layers;
+#[path = "cli/room.rs"]
+#[allow(dead_code, reason = "the sealed room has more than is needed here")]
+mod room;
 #[path = "graph/scan.rs"]
 mod scan;
 
@@ -205,49 +210,61 @@ fn answered(affected: &Affected, locks: Option<&Plain>) -> Plain {
 fn every_graph_and_every_answer_is_that_of_the_corpus() {
     let cases = cases();
     assert_eq!(cases.len(), 30);
-    let mut wrong = Vec::new();
-    for case in &cases {
-        let graph = match case.scan() {
-            Ok(graph) => graph,
-            Err(problems) => {
-                wrong.push(format!("{}: no graph: {problems:?}", case.name));
-                continue;
-            }
-        };
-        let mut compare = |what: String, found: String, want: String| {
-            if found != want {
-                wrong.push(format!("{}: {what}\n  found {found}\n  want  {want}", case.name));
-            }
-        };
-        let expected = case.expected.get("graph").expect("a graph");
-        compare("graph".into(), sorted(&shaped(&graph)).to_json_line(), sorted(expected).to_json_line());
-        let lenient = case.is_lenient();
-        let want = wanted(expected.get("warnings"), lenient);
-        compare("graph warnings".into(), format!("{:?}", told(&graph.warnings, lenient)), format!("{want:?}"));
-        let checked = graph::check(&graph);
-        let validate = case.expected.get("validate");
-        let want = |key: &str| format!("{:?}", wanted(validate.and_then(|v| v.get(key)), lenient));
-        compare("validate errors".into(), format!("{:?}", told(&checked.errors, lenient)), want("errors"));
-        compare("validate warnings".into(), format!("{:?}", told(&checked.warnings, lenient)), want("warnings"));
-        for query in case.queries() {
-            let name = query.get("name").and_then(Plain::as_str).expect("a name");
-            let affected = answer(case, &graph, query);
-            let want = case.expected.at(&["queries", name]).expect("an answer");
-            let found = answered(&affected, query.get("locks"));
-            compare(name.to_owned(), sorted(&found).to_json_line(), sorted(want).to_json_line());
-            let want = wanted(want.get("warnings"), lenient);
-            compare(
-                format!("{name} warnings"),
-                format!("{:?}", told(&affected.warnings, lenient)),
-                format!("{want:?}"),
-            );
-        }
-        for (key, want) in case.expected.get("artifacts").and_then(Plain::as_map).into_iter().flatten() {
-            let sha = case.input.at(&["artifacts", "sha"]).and_then(Plain::as_str).filter(|sha| *sha != "local");
-            compare(key.clone(), graph::key::artifact(key, sha), want.as_str().unwrap_or_default().to_owned());
-        }
-    }
+    let wrong: Vec<String> = cases.iter().flat_map(differences).collect();
     assert!(wrong.is_empty(), "{} differ\n{}", wrong.len(), wrong.join("\n"));
+}
+
+#[test]
+fn a_planted_fault_is_seen() {
+    let plant = |name: &str, file: &str, text: &str| {
+        let case = cases().into_iter().find(|case| case.name == name).expect("the case");
+        fs::write(case.room.path().join(file), text).expect("written");
+        differences(&case).len()
+    };
+    assert!(plant("005-chain", "stacks/run/apps/.stackorder.yaml", "") >= 4);
+    assert!(plant("034-cycle", "stacks/c/.stackorder.yaml", "") >= 3);
+    assert!(
+        plant("009-module-direct", "stacks/us/dns/new.tf", "module \"v\" {\n  source = \"../../../modules/vpc\"\n}\n")
+            >= 2
+    );
+}
+
+/// What of a case is not as the corpus has it.
+fn differences(case: &Case) -> Vec<String> {
+    let mut wrong = Vec::new();
+    let graph = match case.scan() {
+        Ok(graph) => graph,
+        Err(problems) => return vec![format!("{}: no graph: {problems:?}", case.name)],
+    };
+    let mut compare = |what: String, found: String, want: String| {
+        if found != want {
+            wrong.push(format!("{}: {what}\n  found {found}\n  want  {want}", case.name));
+        }
+    };
+    let expected = case.expected.get("graph").expect("a graph");
+    compare("graph".into(), sorted(&shaped(&graph)).to_json_line(), sorted(expected).to_json_line());
+    let lenient = case.is_lenient();
+    let want = wanted(expected.get("warnings"), lenient);
+    compare("graph warnings".into(), format!("{:?}", told(&graph.warnings, lenient)), format!("{want:?}"));
+    let checked = graph::check(&graph);
+    let validate = case.expected.get("validate");
+    let want = |key: &str| format!("{:?}", wanted(validate.and_then(|v| v.get(key)), lenient));
+    compare("validate errors".into(), format!("{:?}", told(&checked.errors, lenient)), want("errors"));
+    compare("validate warnings".into(), format!("{:?}", told(&checked.warnings, lenient)), want("warnings"));
+    for query in case.queries() {
+        let name = query.get("name").and_then(Plain::as_str).expect("a name");
+        let affected = answer(case, &graph, query);
+        let want = case.expected.at(&["queries", name]).expect("an answer");
+        let found = answered(&affected, query.get("locks"));
+        compare(name.to_owned(), sorted(&found).to_json_line(), sorted(want).to_json_line());
+        let want = wanted(want.get("warnings"), lenient);
+        compare(format!("{name} warnings"), format!("{:?}", told(&affected.warnings, lenient)), format!("{want:?}"));
+    }
+    for (key, want) in case.expected.get("artifacts").and_then(Plain::as_map).into_iter().flatten() {
+        let sha = case.input.at(&["artifacts", "sha"]).and_then(Plain::as_str).filter(|sha| *sha != "local");
+        compare(key.clone(), graph::key::artifact(key, sha), want.as_str().unwrap_or_default().to_owned());
+    }
+    wrong
 }
 
 #[test]

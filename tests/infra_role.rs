@@ -61,7 +61,7 @@ fn sealed(room: &Room, ran: Ran) -> Ran {
         let text = fs::read(&path).expect("a file");
         assert!(!String::from_utf8_lossy(&text).contains(CANARY), "{}", path.display());
     }
-    assert_eq!(files(&room.path().join(".suil/plans")), Vec::<PathBuf>::new());
+    assert_eq!(files(&room.path().join(".suil/held")), Vec::<PathBuf>::new());
     ran
 }
 
@@ -195,14 +195,18 @@ output "address" { value = terraform_data.yard.output }
     );
     room.write("infra/stacks/yard/layers/harbor/layer.tfvars", "");
     room.data("infra: {layers: [kiln/harbor, yard/harbor]}\n");
-    let ran = room.apply(&["--confirm"]).expect(1);
-    assert_eq!(room.performed(), ["apply kiln/harbor: 2 to add"]);
-    let words = "layer `yard/harbor` could be planned only now, when those before it are applied";
-    assert!(ran.stderr.contains(words), "{}", ran.stderr);
-    let layers = room.yaml(&format!("facts/{NODE}/infra.yaml"))["facts"]["layers"].clone();
-    assert_eq!(layers["yard/harbor"]["waited"], json!(true));
-    room.apply(&["--confirm"]).expect(0);
-    assert_eq!(room.performed(), ["apply yard/harbor: 1 to add"]);
+    let ran = room.apply(&["--dry-run"]).expect(0);
+    let warned = "layer `yard/harbor` has no part in this plan: it cannot be planned yet";
+    assert!(ran.stderr.contains(warned), "{}", ran.stderr);
+    room.suil(&["plan", "--role", "demo", "--out", "it.plan"]).expect(0);
+
+    // Each round has a plan of its own, and the whole is one run to whoever asks for it.
+    let ran = sealed(&room, room.apply(&["--confirm"])).expect(0);
+    let (first, second) = ran.stdout.split_once("1 node to come").expect("two rounds");
+    assert!(first.contains("+ apply kiln/harbor") && !first.contains("yard/harbor"), "{}", ran.stdout);
+    assert!(second.contains("+ apply yard/harbor") && !second.contains("kiln/harbor"), "{}", ran.stdout);
+    let ran = room.apply(&["--confirm"]).expect(0);
+    assert!(ran.stdout.contains("nothing to do: here.example.com"), "{}", ran.stdout);
 
     // Nothing comes before it any more that could bring what it lacks.
     room.data("infra: {layers: [yard/harbor]}\n");
@@ -229,12 +233,17 @@ fn a_layer_is_held_by_one_node() {
 fn a_stale_plan_is_refused() {
     use suil::infra::envelope::Keys;
     use suil::infra::layer::{Options, Run};
-    use suil::infra::role::Desk;
+    use suil::infra::role::{Desk, Ledger};
     use suil::infra::terraform::{Stop, Tool};
     let room = nest(&["harbor"]);
     let mask = suil::base::Mask::new();
     let begin = |root: &Path| Ok(Run::new(root, Options::default(), Keys::none(), suil::base::Mask::new()));
-    let desk = Desk::new(&room.path(), Options::default(), begin, mask, Stop::default());
+    let open = |root: &Path| {
+        let text = |text: &str| text.to_owned();
+        let store = suil::infra::store::open(None, root)?;
+        Ok(Ledger { store, repo: text(""), user: text("anna"), who: text("anna@desk"), reason: text("") })
+    };
+    let desk = Desk::new(&room.path(), Options::default(), begin, open, mask, Stop::default());
     let config = suil::base::Plain::from_yaml("layers: [kiln/harbor]").expect("yaml");
     let facts = desk.read(NODE, &config, &|_| None, &|_| ()).expect("a plan");
     let digest = facts.at(&["layers", "kiln/harbor", "plan"]).and_then(|plan| plan.as_str()).expect("a digest");
@@ -330,4 +339,34 @@ fn what_is_wrong_with_a_node_that_waits_is_told_before_anything_is_applied() {
     let ran = room.suil(&["apply", "--node", "*", "--confirm"]).expect(1);
     assert!(ran.stderr.contains("did you mean `upstreams`?"), "{}", ran.stderr);
     assert!(state(&room, "harbor").contains("harbor-1"));
+}
+
+#[test]
+fn a_layer_whose_lock_somebody_holds_is_refused() {
+    let room = nest(&["harbor"]);
+    let root = room.path().join("infra");
+    let ledger = suil::infra::role::Ledger {
+        store: suil::infra::store::open(None, &root).expect("a store"),
+        // The name of the folder, where there is no better one.
+        repo: "infra".to_owned(),
+        user: "berta".to_owned(),
+        who: "berta@quay".to_owned(),
+        reason: "by hand".to_owned(),
+    };
+    let held = ledger.take("stacks/kiln:harbor").expect("a lock");
+    room::give(&room.path());
+    let ran = sealed(&room, room.apply(&["--confirm"])).expect(3);
+    assert!(ran.stderr.contains("berta@quay") && ran.stderr.contains("stacks/kiln:harbor"), "{}", ran.stderr);
+    assert_eq!(state(&room, "harbor"), "none");
+    held.end(true).expect("an end");
+    room::give(&room.path());
+    sealed(&room, room.apply(&["--confirm"])).expect(0);
+    let runs = room.suil(&["infra", "runs", "--repo-root", "infra", "--output", "json"]).expect(0);
+    let runs: Value = serde_json::from_str(&runs.stdout).expect("JSON");
+    let states: Vec<&str> =
+        runs["runs"].as_array().expect("runs").iter().filter_map(|run| run["state"].as_str()).collect();
+    assert_eq!(states, ["applied", "failed", "applied"]);
+    let locks = room.suil(&["infra", "locks", "--repo-root", "infra", "--output", "json"]).expect(0);
+    let locks: Value = serde_json::from_str(&locks.stdout).expect("JSON");
+    assert_eq!(locks["locks"], json!([]));
 }

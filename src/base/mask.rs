@@ -1,6 +1,7 @@
 //! Masking: the known plaintexts of a run never reach an output.
 
 use super::Plain;
+use std::borrow::Cow;
 use std::sync::{Arc, RwLock};
 use zeroize::Zeroize;
 
@@ -117,6 +118,32 @@ fn url(text: &str) -> String {
         .collect()
 }
 
+/// The text with `***` for every password in an address: `https://anna:***@example.com`.
+pub fn without_passwords(text: &str) -> Cow<'_, str> {
+    let mut out = String::new();
+    let mut rest = text;
+    while let Some((before, behind)) = rest.split_once("://") {
+        let end =
+            behind.find(|c: char| c.is_whitespace() || matches!(c, '/' | '?' | '#' | '"' | '\'' | '<' | '>' | '\\'));
+        let authority = behind.get(..end.unwrap_or(behind.len())).unwrap_or(behind);
+        let login = authority.rsplit_once('@').map(|(login, _)| login);
+        if let Some((user, password)) = login.and_then(|login| login.split_once(':'))
+            && !password.is_empty()
+        {
+            out.push_str(&format!("{before}://{user}:***"));
+            rest = behind.get(user.len() + 1 + password.len()..).unwrap_or_default();
+        } else {
+            out.push_str(&format!("{before}://"));
+            rest = behind;
+        }
+    }
+    if out.is_empty() {
+        return Cow::Borrowed(text);
+    }
+    out.push_str(rest);
+    Cow::Owned(out)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -136,5 +163,22 @@ mod tests {
         assert_eq!(mask.apply("nothing here"), "nothing here");
         let value = Plain::from_json(r#"{"s3cr'et pass": ["1 s3cr'et pass", 2]}"#).expect("json");
         assert!(!mask.plain(&value).to_json().contains("s3cr"));
+    }
+
+    #[test]
+    fn an_address_is_shown_without_its_password() {
+        for (text, shown) in [
+            ("plain", "plain"),
+            (
+                "\"git::https://anna:p4ss@h/x?ref=1\" and pg://u:p@h",
+                "\"git::https://anna:***@h/x?ref=1\" and pg://u:***@h",
+            ),
+            ("https://h:8420/a@b:c", "https://h:8420/a@b:c"),
+            ("https://anna@h/ s3://bucket/key", "https://anna@h/ s3://bucket/key"),
+            ("https://a:b@c:d@h", "https://a:***@h"),
+            ("://", "://"),
+        ] {
+            assert_eq!(without_passwords(text), shown);
+        }
     }
 }

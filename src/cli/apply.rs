@@ -8,7 +8,7 @@ use super::{Context, Outcome, Selection, plan};
 use crate::base::{Mask, Plain, Problem, Problems, clock, problem::Kind};
 use crate::catalogue::{self, Catalogue};
 use crate::run::past::Story;
-use crate::run::{self, Record, saved};
+use crate::run::{self, Record, layers, saved};
 use crate::ui::pick::{Item, pick as choose};
 use crate::ui::text::count;
 use crate::ui::{self, Ending, Exit, Output, Paint};
@@ -244,10 +244,23 @@ fn apply(
         ui::out("Nothing to apply.\n")?;
     }
     let most = gathered.plan.roll.most_failures;
+    let layered = layers::working(&gathered.plan);
     let run::Rolled { mut outcomes, problems } = start.perform(gathered, &record);
     let failures = outcomes.iter().filter(|(_, outcome)| outcome.is_failure()).count();
     let halted = start.stop.asked() || most.is_some_and(|most| failures > most);
-    let (next, left) = later::next(waiting, &outcomes, halted);
+    let (mut next, left) = later::next(waiting, &outcomes, halted);
+    let unfinished = start.unfinished(&layered, &outcomes);
+    match saved {
+        // Its plan is made of what was there when it was saved.
+        Some(_) => {
+            ui::warn(&unfinished.iter().map(|node| later::unfinished(node)).collect::<Problems>(), &start.mask())
+        }
+        None if halted => {}
+        None => {
+            next.extend(unfinished);
+            next.sort();
+        }
+    }
     outcomes.extend(left);
     outcomes.sort_by(|(a, _), (b, _)| a.cmp(b));
     end(args, start, &record, &outcomes, &problems, &details, before)?;

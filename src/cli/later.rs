@@ -105,6 +105,13 @@ impl Waiting {
     }
 }
 
+/// The warning of a node whose layers could not all be planned when the saved plan was made.
+pub fn unfinished(node: &str) -> Problem {
+    Problem::warning(format!("node `{node}`: a layer that waited for others can be planned now"))
+        .note("the plan that was applied has no part of it")
+        .help(format!("`suil apply --node {node}` plans it"))
+}
+
 /// Parts those that wait: who comes next, and how the others end.
 pub fn next(
     mut waiting: Vec<Waiting>,
@@ -128,6 +135,16 @@ pub fn next(
 }
 
 impl Start {
+    /// Of the nodes whose layers were applied, those that ended well and have others that waited for them.
+    pub fn unfinished(&self, nodes: &[String], outcomes: &[(String, run::Outcome)]) -> Vec<String> {
+        let modules = with_layers(&self.setup().modules);
+        let well = |node: &&String| {
+            outcomes.iter().any(|(name, outcome)| name == *node && matches!(outcome, run::Outcome::Done { .. }))
+        };
+        let unfinished = nodes.iter().filter(well);
+        unfinished.filter(|node| layers::is_unfinished(self.root(), node, &modules)).cloned().collect()
+    }
+
     /// Prepares every node that can be read at once.
     ///
     /// # Errors

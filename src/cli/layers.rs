@@ -1,9 +1,10 @@
 //! What a run needs of Terraform layers, for the nodes whose role holds some.
 
-use super::Context;
-use super::infra::{begin, options};
+use super::infra::{begin, options, root, tree};
+use super::{Context, start};
 use crate::base::{Mask, Place, Plain, Problem, Problems};
-use crate::infra::role::Desk;
+use crate::data::tree::Repository;
+use crate::infra::role::{Desk, Ledger};
 use crate::infra::terraform::Stop;
 use crate::plan::Layer;
 use crate::run::Layers;
@@ -32,7 +33,17 @@ impl Held {
             let context = Context { workspace: Some(self.root.clone()), ..self.context.clone() };
             let (mask, of_run) = (self.mask.clone(), options.clone());
             let begin = move |root: &Path| begin::run(&context, root, of_run.clone(), &mask);
-            Ok(Desk::new(&self.root, options, begin, self.mask.clone(), self.stop.clone()))
+            let of_store = self.context.clone();
+            let open = move |root: &Path| {
+                Ok(Ledger {
+                    store: root::store(root, &of_store)?,
+                    repo: tree::repo(&tree::Where::default(), root, &Repository::around(root)),
+                    user: start::user(),
+                    who: start::who(),
+                    reason: start::purpose(),
+                })
+            };
+            Ok(Desk::new(&self.root, options, begin, open, self.mask.clone(), self.stop.clone()))
         };
         self.desk.get_or_init(open).as_ref().map_err(Problems::clone)
     }

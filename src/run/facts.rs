@@ -77,6 +77,12 @@ impl Folder {
         }
     }
 
+    /// The facts of a module as they were last read; `None` where they never were.
+    pub fn facts(&self, module: &str) -> Option<Plain> {
+        let text = fs::read_to_string(self.path.join(format!("{module}.yaml"))).ok()?;
+        Plain::from_yaml(&text).ok()?.get("facts").cloned()
+    }
+
     /// Writes the probe to `suil.yaml`.
     pub fn probe(&self, probe: Plain) -> Result<(), Problem> {
         self.write("suil", &Plain::from_iter([("facts", probe), stamp()]))

@@ -199,6 +199,7 @@ async fn one(
     let unknown = debt::found(&node, &facts, &mut recorded);
     let mut plan = intent.plan(&facts, &collected, &|part| past(part, recorded.get(&part.name), options));
     plan.warnings.extend(unknown);
+    plan.warnings.extend(layers::waiting(&node, &collected));
     for (part, report) in intent.reports(&facts, &collected) {
         let also = recorded.get(&part.name).cloned().unwrap_or_default();
         folder.module(part, report, &also, setup.vault.mask())?;

@@ -1,5 +1,6 @@
 //! Layers of Terraform that a node holds: read and applied on the control machine, whatever the node's transport is.
 
+use super::facts::Folder;
 use super::gather::{Gathered, Ready};
 use super::watch::{Event, Watch};
 use super::{Options, Setup};
@@ -7,7 +8,9 @@ use crate::base::{Place, Plain, Problem, Problems};
 use crate::catalogue::Entry;
 use crate::node::{Failure, Outcome, Reason};
 use crate::plan::owed::Change;
-use crate::plan::{Collected, Language, Layer, Part};
+use crate::plan::{Collected, Language, Layer, NodePlan, Part, Plan};
+use std::collections::BTreeSet;
+use std::path::Path;
 use std::sync::Arc;
 use tokio::sync::mpsc;
 
@@ -81,6 +84,33 @@ pub(super) async fn read(
         collected.insert(name, Ok(read?));
     }
     Ok(collected)
+}
+
+/// The nodes on which a plan applies layers.
+pub fn working(plan: &Plan) -> Vec<String> {
+    let works = |node: &&NodePlan| node.operations.iter().any(|operation| operation.action.layer.is_some());
+    plan.nodes.iter().filter(works).map(|node| node.node.clone()).collect()
+}
+
+/// Warns of the layers that cannot be planned before others are applied.
+pub(super) fn waiting(node: &str, collected: &Collected) -> Vec<Problem> {
+    let facts = collected.values().filter_map(|facts| facts.as_ref().ok());
+    let layers = facts.flat_map(|facts| facts.get("layers").and_then(Plain::as_map).into_iter().flatten());
+    let waits = layers.filter_map(|(name, layer)| Some((name, layer.get("waits").and_then(Plain::as_str)?)));
+    let warning = |(name, why): (&String, &str)| {
+        Problem::warning(format!("node `{node}`: layer `{name}` has no part in this plan: it cannot be planned yet"))
+            .note(why.to_owned())
+    };
+    waits.map(warning).collect()
+}
+
+/// True where layers of a node could not be planned before others were applied, and have no part in what was.
+pub fn is_unfinished(root: &Path, node: &str, modules: &BTreeSet<String>) -> bool {
+    let waits = |layer: &Plain| layer.get("waits").is_some() || layer.get("waited").is_some();
+    modules.iter().any(|module| {
+        let facts = Folder::of(root, node).facts(module).unwrap_or_default();
+        facts.get("layers").and_then(Plain::as_map).is_some_and(|layers| layers.values().any(waits))
+    })
 }
 
 /// True while a field of a node's facts is about to change, or is not known: it is of a layer that Terraform would

@@ -4,6 +4,7 @@
 //! forbids the rest. Data goes in as JSON that cannot end the element it stands in.
 
 use crate::base::clock;
+use crate::base::mask::without_passwords;
 use crate::infra::graph::{Affected, Graph};
 use base64::prelude::{BASE64_STANDARD, Engine};
 use serde::Serialize;
@@ -44,6 +45,7 @@ pub fn export(graph: &Graph, affected: Option<&Affected>) -> String {
     let data = Data { graph, affected, made: clock::stamp(clock::now()), version };
     // Strings, numbers, lists and maps with words as keys: nothing of it fails to become JSON.
     let data = serde_json::to_string(&data).unwrap_or_default();
+    let data = without_passwords(&data);
     let script = script(&[&DRAWING[..], &[EXPORT]].concat());
     let title = if graph.repo.is_empty() { "Stack graph".to_owned() } else { format!("{}: stack graph", graph.repo) };
     let rest = "default-src 'none'; img-src data:; form-action 'none'; base-uri 'none'";
@@ -75,7 +77,7 @@ pub fn login(wrong: bool) -> Page {
     let told = if wrong { "<p class=\"warning\" role=\"alert\">That is not the token.</p>" } else { "" };
     let body = format!(
         "<div id=\"page\"><form class=\"login\" method=\"post\" action=\"/login\"><span class=\"brand\">suil</span>{told}\
-         <label for=\"token\">Token</label><input id=\"token\" name=\"token\" type=\"password\" required autofocus \
+         <input name=\"username\" value=\"suil\" autocomplete=\"username\" hidden><label for=\"token\">Token</label><input id=\"token\" name=\"token\" type=\"password\" required autofocus \
          autocomplete=\"current-password\"><button class=\"main\">Log in</button></form></div>"
     );
     Page { html: document("Log in to suil", "", &body), policy: policy(rest, "") }

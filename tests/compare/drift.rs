@@ -1,10 +1,11 @@
 //! `suil infra drift`, with Terraform itself and with a script that stands for it.
 
 use crate::room::Room;
+use crate::tree::git;
 use serde_json::Value;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Where the real Terraform is.
@@ -159,4 +160,17 @@ fn it_only_looks_without_a_lock() {
     assert!(left.status == 64 && left.stderr.contains("did you mean `stacks/a`?"), "{}", left.stderr);
     let left = room.run(&["infra", "drift", "--all", "--max-age", "soon"]);
     assert!(left.status == 64 && left.stderr.contains("`24h`"), "{}", left.stderr);
+}
+/// A layer is a stack, and is rendered before it is looked at.
+#[test]
+fn a_layer_is_rendered_and_looked_at() {
+    let room = scripted();
+    room.write("environments/harbor/env.tfvars", "town = \"harbor\"\n");
+    room.write("stacks/kiln/base/main.tf", "terraform {\n  backend \"local\" {}\n}\n# {{ var.town }}\n");
+    room.write("stacks/kiln/layers/harbor/l.tfvars", "");
+    git(&room.path(), &["init", "--quiet"]);
+    let (status, found) = told(&room, &["stacks/kiln:harbor"]);
+    assert_eq!((status, words(&found)), (0, vec!["clean none true".to_owned()]));
+    let code = room.path().join("stacks/kiln/layers/harbor/stacks.out/base_main.tf");
+    assert!(fs::read_to_string(Path::new(&code)).expect("a file").contains("# harbor"));
 }

@@ -75,6 +75,6 @@ impl Stage {
         git(&repository, &["commit", "--quiet", "--allow-empty", "--message", "one"]);
         git(&repository, &["tag", "v1.1.0"]);
         let room = room.set("GIT_CONFIG_GLOBAL", &config.display().to_string());
-        self.same(&room, "`suil infra versions`", &["infra", "versions"], WELL);
+        self.same(&room, "`suil infra versions`", &["infra", "versions", "--no-registry"], WELL);
     }
 }

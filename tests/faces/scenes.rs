@@ -120,6 +120,7 @@ impl Stage {
         self.envelopes();
         self.surgery();
         self.stacks();
+        self.graphs();
         let made = Room::new();
         self.play(&made, "`suil init`", &["init", "."], &[0, 1], false);
         // A fault with a rule of its own: both have a place.
@@ -229,6 +230,66 @@ impl Stage {
         self.same(&room, "`suil infra audit`", &["infra", "audit"], WELL);
         let unlock = ["infra", "unlock", "stacks/prod/vpc", "--reason", "it hangs", "--force-state"];
         self.play(&room, "`suil infra unlock`", &unlock, &[0, 1], false);
+    }
+
+    /// A tree of stacks with everything that a graph can have, and what a change of it touches.
+    fn graphs(&mut self) {
+        let state = |key: &str| {
+            format!("terraform {{\n  backend \"s3\" {{\n    bucket = \"b\"\n    key = \"{key}\"\n  }}\n}}\n")
+        };
+        let reads = "data \"terraform_remote_state\" \"a\" {\n  backend = \"s3\"\n  config = { bucket = \"b\", key = \"a\" }\n}\n";
+        let module = "module \"m\" {\n  source = \"../../modules/m\"\n}\nmodule \"g\" {\n  source = \"git::https://github.com/x/y?ref=v1\"\n}\n";
+        let room = Room::with(&[
+            (
+                "stackorder.yaml",
+                "version: 1\nvar_files: [../../shared/all.tfvars]\nbackend_config: [region=eu]\nenv: {TF_LOG: 'off'}\n\
+                 apply: {allowed_teams: [ops]}\nmodules: {paths: ['modules/**']}\n",
+            ),
+            ("shared/all.tfvars", ""),
+            ("stacks/a/main.tf", &state("a")),
+            ("stacks/a/.stackorder.yaml", "depends_on: [x/y//stacks/far, stacks/none]\n"),
+            ("stacks/b/main.tf", &[state("b").as_str(), reads, module].concat()),
+            ("stacks/c/main.tf", &state("c")),
+            ("stacks/c/.stackorder.yaml", "depends_on: [stacks/b]\n"),
+            ("stacks/gone/main.tf", &state("gone")),
+            ("stacks/gone/.stackorder.yaml", "depends_on: [stacks/a]\n"),
+            ("stacks/dev/vpc/main.tf", &state("dev")),
+            ("modules/m/main.tf", ""),
+        ]);
+        let git = |args: &[&str]| {
+            let mut git = std::process::Command::new("git");
+            let who = ["-c", "user.name=a", "-c", "user.email=a@example.com", "-c", "init.defaultBranch=main"];
+            let done = git.args(who).args(args).current_dir(room.path()).output().expect("git");
+            assert!(done.status.success(), "{done:?}");
+        };
+        git(&["init", "-q"]);
+        git(&["add", "."]);
+        git(&["commit", "-q", "-m", "before"]);
+        std::fs::remove_dir_all(room.path().join("stacks/gone")).expect("gone");
+        room.write("stacks/a/new.tf", "");
+        room.write("stacks/dev/vpc/new.tf", "");
+        crate::filled::fill(&*suil::infra::store::open(None, &room.path()).expect("a store"));
+        let named = ["--repo", "acme/infra"];
+        let words = |words: &[&'static str]| [words, &named].concat();
+        room.run(&words(&["infra", "graph"]));
+        self.same(&room, "`suil infra graph`", &words(&["infra", "graph"]), WELL);
+        self.play(&room, "`suil infra affected`", &words(&["infra", "affected"]), &[2], false);
+        self.same(
+            &room,
+            "`suil infra affected`",
+            &words(&["infra", "affected", "--stacks", "stacks/b,stacks/a"]),
+            &[2],
+        );
+        self.same(&room, "`suil infra why`", &words(&["infra", "why", "stacks/b"]), WELL);
+        self.same(&room, "`suil infra validate`", &words(&["infra", "validate"]), WELL);
+        room.write("paths", "stacks/a/x\nstacks/c/x\n");
+        room.write("stackorder.yaml", "version: 1\npropagate: {dependents: false}\n");
+        let two = words(&["infra", "affected", "--changed-from", "paths"]);
+        self.play(&room, "`suil infra affected`", &two, &[2], false);
+        room.write("stackorder.yaml", "version: 1\n");
+        room.write("stacks/a/.stackorder.yaml", "depends_on: [stacks/c]\n");
+        self.play(&room, "`suil infra affected`", &words(&["infra", "affected"]), ILL, false);
+        self.same(&room, "`suil infra validate`", &words(&["infra", "validate"]), ILL);
     }
 
     /// What a change does, by git.

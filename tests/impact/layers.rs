@@ -86,3 +86,36 @@ fn a_layer_that_comes_or_goes_or_cannot_be_rendered_differs() {
     assert!(ran.stdout.contains("? layer net/prod cannot be compared: "), "{}", ran.stdout);
     assert!(ran.stdout.contains("  + layer new/prod\n"), "{}", ran.stdout);
 }
+
+/// The stacks of `infra affected` with their reasons, and the nodes with what they hold and read.
+fn affected(room: &Room) -> (Vec<String>, Vec<String>) {
+    let ran = room.suil_in(&room.path().join("infra"), &["infra", "affected", "--base", "HEAD", "--output", "json"]);
+    let found = ran.json();
+    let all = |key: &str| found[key].as_array().expect("a list").clone();
+    let stacks = all("affected").iter().map(|stack| format!("{} {}", stack["key"], stack["reasons"])).collect();
+    let nodes =
+        all("nodes").iter().map(|node| format!("{} {} {}", node["node"], node["holds"], node["reads"])).collect();
+    (stacks, nodes)
+}
+
+#[test]
+fn affected_stacks_name_the_nodes_that_hold_and_read_them() {
+    let room = room();
+    assert_eq!(affected(&room), (Vec::new(), Vec::new()));
+    room.write("infra/stacks/net/layers/prod/layer.tfvars", "door = 1\n");
+    let read = r#"[{"node":"cloud","field":"infra.net/prod.address"}]"#;
+    let holds = r#""cloud" ["stacks/net:prod"] []"#.to_owned();
+    let readers = ["web-1", "web-2"].map(|node| format!("\"{node}\" [] {read}"));
+    let nodes: Vec<String> = std::iter::once(holds).chain(readers).collect();
+    assert_eq!(affected(&room), (vec![r#""stacks/net:prod" ["changed"]"#.to_owned()], nodes));
+}
+
+#[test]
+fn a_stack_is_affected_by_the_host_data_that_its_templates_read_and_by_no_other() {
+    let room = room();
+    room.write("data/nodes/db-1.yaml", "role: db\npage: {lines: [x]}\n");
+    assert_eq!(affected(&room), (Vec::new(), Vec::new()));
+    room.write("data/nodes/db-1.yaml", "role: db\npage: {title: Other}\n");
+    let stacks = vec![r#""stacks/hosts:prod" ["host_data"]"#.to_owned()];
+    assert_eq!(affected(&room), (stacks, vec![r#""cloud" ["stacks/hosts:prod"] []"#.to_owned()]));
+}

@@ -273,6 +273,34 @@ fn a_changed_tree_is_seen_without_a_restart() {
 }
 
 #[test]
+fn how_far_a_module_is_behind_is_looked_up_once_somebody_asks() {
+    let stage = stage::stacks_alone();
+    let lag = |server: &Server| -> (Plain, Plain) {
+        let value = server.get("/v1/modules?kind=git").json();
+        let looked = value.get("looked_up").cloned().unwrap_or_default();
+        (looked, list(&value, "modules")[0].clone())
+    };
+    let server = Server::start(&stage.path(), &[]);
+    let begun = std::time::Instant::now();
+    let module = loop {
+        let (looked, module) = lag(&server);
+        if !looked.is_null() {
+            break module;
+        }
+        assert!(begun.elapsed().as_secs() < 20, "it is never looked up");
+        std::thread::sleep(std::time::Duration::from_millis(100));
+    };
+    assert_eq!((text(&module, "latest"), text(&module, "standing")), ("v2.0.0", "behind"));
+    assert_eq!(module.get("behind"), Some(&Plain::Int(2)));
+    drop(server);
+    let server = Server::start(&stage.path(), &["--offline"]);
+    lag(&server);
+    std::thread::sleep(std::time::Duration::from_millis(500));
+    let (looked, module) = lag(&server);
+    assert!(looked.is_null() && module.get("latest").is_some_and(Plain::is_null));
+}
+
+#[test]
 fn nodes_alone_and_stacks_alone_are_workspaces_too() {
     let nodes = stage::nodes_alone();
     let server = Server::start(&nodes.path(), &[]);

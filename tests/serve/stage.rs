@@ -33,14 +33,14 @@ impl Stage {
 pub fn whole() -> Stage {
     let stage = empty();
     copy(&Path::new(env!("CARGO_MANIFEST_DIR")).join("data-example"), &stage.path());
-    stacks(&stage.path());
+    stacks(&stage);
     filled(stage)
 }
 
 /// Stacks alone, and the same store.
 pub fn stacks_alone() -> Stage {
     let stage = empty();
-    stacks(&stage.path());
+    stacks(&stage);
     filled(stage)
 }
 
@@ -79,7 +79,14 @@ fn copy(from: &Path, to: &Path) {
 const PARTS: [&str; 6] = ["network", "dns", "cluster", "database", "apps", "monitoring"];
 
 /// Six stacks in two environments, which read each other's states and use modules.
-fn stacks(root: &Path) {
+fn stacks(stage: &Stage) {
+    let root = &stage.path();
+    let service = stage.folder.path().join("service.git");
+    tagged(&service, &["v1.4.0", "v1.5.0", "v2.0.0-rc1", "v2.0.0"]);
+    // The server is started with this folder as its home: there git learns where the repository really is.
+    let instead =
+        format!("[url \"file://{}\"]\n\tinsteadOf = https://git.example.com/acme/service.git\n", service.display());
+    write(root, ".gitconfig", &instead);
     write(
         root,
         "stackorder.yaml",
@@ -120,6 +127,24 @@ fn stacks(root: &Path) {
     for module in ["vpc", "cluster", "labels"] {
         let inner = if module == "labels" { "" } else { "module \"labels\" {\n  source = \"../labels\"\n}\n" };
         write(root, &format!("modules/{module}/main.tf"), &format!("variable \"name\" {{}}\n{inner}"));
+    }
+}
+
+/// A repository with one commit and these tags.
+fn tagged(folder: &Path, tags: &[&str]) {
+    let git = |args: &[&str]| {
+        let mut command = std::process::Command::new("git");
+        command.args(["-c", "user.name=a", "-c", "user.email=a@b"]).args(args).env("GIT_CONFIG_GLOBAL", "/dev/null");
+        let output = command.output().expect("git");
+        assert!(output.status.success(), "{args:?}: {output:?}");
+        String::from_utf8_lossy(&output.stdout).trim().to_owned()
+    };
+    let path = folder.to_string_lossy().into_owned();
+    git(&["init", "--quiet", "--bare", &path]);
+    let tree = git(&["-C", &path, "hash-object", "-t", "tree", "-w", "--stdin"]);
+    let commit = git(&["-C", &path, "commit-tree", "-m", "first", &tree]);
+    for tag in tags {
+        git(&["-C", &path, "tag", tag, &commit]);
     }
 }
 

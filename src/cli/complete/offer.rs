@@ -70,11 +70,11 @@ impl Offer {
     /// The keys, or the resources, of the node that the command line names; keys one level below what is typed. A key that has more below
     /// stands there with a dot, too.
     pub fn keys(&self, start: &str) -> Vec<CompletionCandidate> {
+        if self.is_infra() && self.words.iter().any(|word| word == "unlock") {
+            return super::stacks::keys(start);
+        }
         if self.words.iter().any(|word| word == "infra") {
             return self.stacks(start);
-        }
-        if self.is_infra() {
-            return super::stacks::keys(start);
         }
         let known = || {
             let workspace = self.workspace()?;

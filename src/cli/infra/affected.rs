@@ -1,5 +1,6 @@
 //! `suil infra affected`.
 
+use super::nodes::{self, Around};
 use super::tree::{self, Changes, Tree};
 use crate::base::{Mask, Plain, Problem};
 use crate::cli::{Context, Outcome};
@@ -35,7 +36,10 @@ pub fn run(args: Args, context: &Context) -> Outcome {
     let (tree, changes) = tree::open(&args.tree, Some(&args.since), context)?;
     let changes = changes.unwrap_or_else(|| Changes { changes: Vec::new(), base: None });
     let query = Query { changed: changes.paths(), requested: args.stacks.clone() };
-    let mut affected = graph::affected(&tree.graph, &query);
+    let around = Around::open(&tree, context)?;
+    let data = around.as_ref().map(|around| around.told(&tree, &changes)).transpose()?.unwrap_or_default();
+    let mut affected = graph::affected_with(&tree.graph, &query, &data);
+    let nodes = around.as_ref().map(|around| around.nodes(&affected)).transpose()?;
     affected.cached = tree.cached;
     affected.removed = tree.removed(&changes);
     let mut holders = tree.holders(context)?;
@@ -46,9 +50,15 @@ pub fn run(args: Args, context: &Context) -> Outcome {
         let matrix = ui::graph::plain(&affected.matrix).to_json_line();
         ui::out(&format!("matrix={matrix}\n"))?;
     } else {
-        let text = || ui::graph::affected(&affected, all, &against, ui::columns(), Paint::ON);
+        let text = || {
+            let hosts = nodes.as_ref().map(|nodes| nodes::render(nodes, ui::columns(), Paint::ON)).unwrap_or_default();
+            ui::graph::affected(&affected, all, &against, ui::columns(), Paint::ON) + &hosts
+        };
         let value = || {
             let mut value = ui::graph::plain(&affected);
+            if let Some(nodes) = &nodes {
+                value.set("nodes", nodes.iter().map(|(node, touched)| touched.to_plain(node)).collect::<Plain>());
+            }
             value.set("base", changes.base.as_deref());
             value.set("changed", changes.paths().iter().map(Plain::from).collect::<Plain>());
             value

@@ -21,7 +21,7 @@ const TROUBLE: Exit = Exit::Other(2);
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples: suil infra diff, suil infra diff --all --ref main, suil infra diff 'stacks/*/layers/prod*'
-Exit codes are those of diff(1): 0 nothing differs, 1 something does, 2 a side cannot be rendered.")]
+Ends as diff(1) does: with 0 where nothing differs, 1 where something does, 2 where a side cannot be rendered.")]
 pub struct Args {
     /// Compare these layers: folders, or patterns of folders [default: the one here]
     #[arg(value_name = "LAYER")]

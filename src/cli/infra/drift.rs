@@ -16,7 +16,7 @@ use chrono::TimeDelta;
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples: suil infra drift --all, suil infra drift stacks/kiln:harbor network, suil infra drift --all --max-age 24h
-Exit codes: 0 all clean, 2 something drifted, 1 a stack could not be looked at.")]
+Ends with 0 where all are clean, 2 where something drifted, 1 where a stack could not be looked at.")]
 pub struct Args {
     /// Look at these stacks
     #[arg(value_name = "STACK", required_unless_present = "all")]

@@ -19,7 +19,7 @@ const TROUBLE: Exit = Exit::Other(2);
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples: suil infra lint, suil infra lint --all, suil infra lint 'stacks/*/layers/prod*' --output json
-Exit codes: 0 nothing found, 1 something found, 2 something could not be looked at.")]
+Ends with 0 where nothing is found, 1 where something is, 2 where something could not be looked at.")]
 pub struct Args {
     /// Look at these layers: folders, or patterns of folders [default: the one here]
     #[arg(value_name = "LAYER")]

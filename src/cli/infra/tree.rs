@@ -135,7 +135,7 @@ fn listed(file: &Path) -> Result<Vec<Change>, Problems> {
 }
 
 /// What the repository is called.
-fn repo(args: &Where, root: &Path, git: &Repository) -> String {
+pub fn repo(args: &Where, root: &Path, git: &Repository) -> String {
     let folder = || {
         let real = root.canonicalize().unwrap_or_else(|_| root.to_owned());
         real.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_else(|| "local".to_owned())

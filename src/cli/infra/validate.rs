@@ -30,7 +30,10 @@ pub fn run(args: Args, context: &Context) -> Outcome {
     ];
     let told = [("errors", ui::graph::plain(&checked.errors)), ("warnings", ui::graph::plain(&warnings))];
     let text = || {
-        let end = if checked.errors.is_empty() { "nothing wrong" } else { "not right" };
+        let end = match checked.errors.len() {
+            0 => "nothing wrong".to_owned(),
+            n => count(n, "error"),
+        };
         let (stacks, modules) = (count(stacks, "stack"), count(graph.modules.len(), "module"));
         format!("{stacks}, {modules}, {}: {end}\n", count(graph.edges.len(), "edge"))
     };

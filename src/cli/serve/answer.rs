@@ -1,5 +1,6 @@
 //! Answers: values as JSON, and what went wrong as `{code, message, details}`.
 
+use crate::base::mask::without_passwords;
 use crate::base::problem::Kind;
 use crate::base::{Plain, Problem, Problems};
 use axum::http::{HeaderName, StatusCode, header};
@@ -33,14 +34,19 @@ impl<T: serde::Serialize> IntoResponse for Whole<'_, T> {
             rest: &'a T,
         }
         match serde_json::to_string(&Versioned { version: crate::ui::output::VERSION, rest: self.0 }) {
-            Ok(text) => ([(header::CONTENT_TYPE, "application/json")], text + "\n").into_response(),
+            Ok(json) => text(StatusCode::OK, &json),
             Err(_) => Fault::internal("the value is no JSON").into_response(),
         }
     }
 }
 
 fn json(status: StatusCode, value: &Plain) -> Response {
-    (status, [(header::CONTENT_TYPE, "application/json")], value.to_json_line() + "\n").into_response()
+    text(status, &value.to_json_line())
+}
+
+/// No address in it has a password, whoever wrote it there.
+fn text(status: StatusCode, json: &str) -> Response {
+    (status, [(header::CONTENT_TYPE, "application/json")], format!("{}\n", without_passwords(json))).into_response()
 }
 
 /// Why there is no answer. The words are for people, the code is for programs.

@@ -7,6 +7,7 @@ mod answer;
 mod door;
 mod hosts;
 mod io;
+mod lag;
 mod listing;
 mod metrics;
 mod modules;
@@ -50,6 +51,9 @@ pub struct Args {
     /// Answer to this name, too, beside addresses and `localhost`; may be given several times
     #[arg(long = "host", value_name = "NAME")]
     hosts: Vec<String>,
+    /// Ask no git repository which versions of modules there are
+    #[arg(long)]
+    offline: bool,
     #[command(flatten)]
     tree: Where,
 }
@@ -71,7 +75,7 @@ pub fn run(args: Args, context: &Context) -> Outcome {
     let hosts = context.root().ok();
     // The same file is read again and again as long as this runs.
     place::share();
-    let shelf = Arc::new(Shelf::new(tree, hosts, settings.store.clone(), token, args.hosts));
+    let shelf = Arc::new(Shelf::new(tree, hosts, settings.store.clone(), token, args.hosts, args.offline));
     shelf.open()?;
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
     let runtime = runtime.map_err(|e| Problem::new(format!("cannot start the threads of a server: {e}")))?;

@@ -1,11 +1,12 @@
 //! Modules, who uses them, and in which versions.
 
 use super::answer::{Answer, Answered, Fault};
+use super::lag::Found;
 use super::listing::{Asked, Page};
 use super::shelf::Shelf;
 use super::stacks::told;
 use super::tree::Known;
-use crate::base::Plain;
+use crate::base::{Plain, clock};
 use crate::infra::graph::{Kind, Module};
 use axum::extract::{Path, State};
 use std::collections::HashMap;
@@ -24,8 +25,13 @@ fn uses(known: &Known) -> HashMap<&str, (usize, usize)> {
     uses
 }
 
-fn row(module: &Module, (stacks, modules): (usize, usize)) -> Plain {
+fn row(module: &Module, (stacks, modules): (usize, usize), versions: &Found) -> Plain {
     let mut row = told(module);
+    let lag = versions.of(&module.path, &module.pin);
+    let known = lag.filter(|lag| lag.latest.is_some());
+    row.set("latest", lag.and_then(|lag| lag.latest.clone()));
+    row.set("behind", known.map(|lag| lag.behind));
+    row.set("standing", lag.map(|lag| lag.standing.word().replace(' ', "_")));
     row.set("stacks", stacks);
     row.set("modules", modules);
     row
@@ -36,7 +42,7 @@ pub async fn all(State(shelf): State<Arc<Shelf>>, asked: Asked) -> Answered {
         .read(move |shelf| {
             let page = Page::of(&asked, &["q", "kind"])?;
             let known = shelf.known()?;
-            let uses = uses(&known);
+            let (uses, versions) = (uses(&known), shelf.versions(&known));
             let words = asked.get("q").map(|q| q.to_lowercase()).unwrap_or_default();
             let kind = asked.get("kind").filter(|text| !text.is_empty());
             let fits = |module: &&Module| {
@@ -47,7 +53,11 @@ pub async fn all(State(shelf): State<Arc<Shelf>>, asked: Asked) -> Answered {
             let mut found: Vec<&Module> = known.graph.modules.iter().filter(fits).collect();
             found.sort_by(|a, b| a.key.cmp(&b.key));
             let used = |module: &&Module| uses.get(module.key.as_str()).copied().unwrap_or_default();
-            page.cut(found, |module| module.key.clone(), |module| row(module, used(module))).answer("modules")
+            let listed = page.cut(found, |module| module.key.clone(), |module| row(module, used(module), &versions));
+            let Answer(mut out) = listed.answer("modules")?;
+            out.set("looked_up", versions.at.map(clock::stamp));
+            out.set("problems", versions.problems.iter().map(|problem| Plain::from(&problem.what)).collect::<Plain>());
+            Ok(Answer(out))
         })
         .await
 }
@@ -60,7 +70,8 @@ pub async fn one(State(shelf): State<Arc<Shelf>>, Path(id): Path<String>) -> Ans
             let found = known.graph.modules.iter().find(|module| module.key == id);
             let module = found.ok_or_else(|| Fault::not_found(format!("there is no module `{id}`")))?;
             let (needs, users) = known.edges(Kind::Module, &id);
-            let mut out = row(module, uses(&known).get(id.as_str()).copied().unwrap_or_default());
+            let versions = shelf.versions(&known);
+            let mut out = row(module, uses(&known).get(id.as_str()).copied().unwrap_or_default(), &versions);
             out.set("uses", needs.iter().map(told).collect::<Plain>());
             out.set("used_by", users.iter().map(told).collect::<Plain>());
             Ok(Answer(out))

@@ -2,6 +2,7 @@
 
 use super::answer::Fault;
 use super::hosts::Hosts;
+use super::lag::{Found, Lookup};
 use super::token::Token;
 use super::tree::{Known, Tree};
 use crate::base::Problem;
@@ -20,6 +21,7 @@ pub struct Shelf {
     pub tree: Tree,
     /// `None` where there is no workspace: stacks alone.
     pub hosts: Option<Hosts>,
+    pub lag: Lookup,
     pub token: Option<Token>,
     /// The names that the server answers to beside addresses.
     pub names: Vec<String>,
@@ -37,10 +39,12 @@ impl Shelf {
         url: Option<Zeroizing<String>>,
         token: Option<Token>,
         names: Vec<String>,
+        offline: bool,
     ) -> Shelf {
         Shelf {
             tree,
             hosts: hosts.map(Hosts::new),
+            lag: Lookup::new(offline),
             token,
             names,
             url,
@@ -85,13 +89,23 @@ impl Shelf {
         self.tree.known().map_err(Fault::from)
     }
 
+    /// What is known of the versions of modules. Where that is old it is looked up, and the next one who asks gets it.
+    pub fn versions(self: &Arc<Shelf>, known: &Arc<Known>) -> Arc<Found> {
+        let (found, due) = self.lag.known(known);
+        if due {
+            let (shelf, known) = (self.clone(), known.clone());
+            tokio::task::spawn_blocking(move || shelf.lag.look(&shelf.tree, &known));
+        }
+        found
+    }
+
     /// Does work that blocks where it holds nobody up.
     ///
     /// # Errors
     /// Those of the work; it panicked.
     pub async fn read<T: Send + 'static>(
         self: Arc<Shelf>,
-        work: impl FnOnce(&Shelf) -> Result<T, Fault> + Send + 'static,
+        work: impl FnOnce(&Arc<Shelf>) -> Result<T, Fault> + Send + 'static,
     ) -> Result<T, Fault> {
         // The semaphore is never closed.
         let _permit = self.readers.acquire().await.map_err(|_| Fault::internal("the server ends"))?;

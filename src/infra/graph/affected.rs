@@ -17,14 +17,23 @@ pub struct Query {
 
 /// Finds the stacks that a change touches, why, and their waves.
 pub fn affected(graph: &Graph, query: &Query) -> Affected {
+    affected_with(graph, query, &[])
+}
+
+/// The same, where host data differs that the templates of some layers read; `told` are their keys.
+pub fn affected_with(graph: &Graph, query: &Query, told: &[String]) -> Affected {
     let order = Order::new(graph);
-    marked(graph, &order, &query.changed).scheduled(&order, &query.requested)
+    marked(graph, &order, &query.changed, told).scheduled(&order, &query.requested)
 }
 
 /// Steps 1 to 3.
-fn marked<'a>(graph: &'a Graph, order: &Order, changed: &[String]) -> Marks<'a> {
+fn marked<'a>(graph: &'a Graph, order: &Order, changed: &[String], told: &[String]) -> Marks<'a> {
     let mut marks = Marks::new(graph);
     marks.paths(changed);
+    let told: HashSet<&str> = told.iter().map(String::as_str).collect();
+    for (number, _) in graph.stacks.iter().enumerate().filter(|(_, stack)| told.contains(stack.key.as_str())) {
+        marks.mark(number, Reason::HostData);
+    }
     marks.modules();
     if graph.policy.dependents {
         marks.dependents(order);

@@ -33,7 +33,7 @@ pub fn beside(folder: &str, path: &str) -> Option<String> {
     if path.starts_with(['/', '\\']) {
         return None;
     }
-    clean(&format!("{folder}/{path}").trim_start_matches('/').to_owned())
+    clean(format!("{folder}/{path}").trim_start_matches('/'))
 }
 
 /// The folder that a path stands in; empty for the root.

@@ -265,7 +265,7 @@ fn read(
     // What stands in its own folder or in that of its stack is its own; the folders of other layers are not.
     let (own, stack) = (format!("{}/", one.path), format!("{}/", one.settled.path));
     let others = format!("{stack}{}/", names.layers);
-    one.watch.retain(|path| !path.starts_with(&own) && !(path.starts_with(&stack) && !path.starts_with(&others)));
+    one.watch.retain(|path| !path.starts_with(&own) && (!path.starts_with(&stack) || path.starts_with(&others)));
     for (path, asked) in &survey.seen.states {
         let Some(path) = layer::below(layers.root, path) else { continue };
         let stack = key::folder(key::folder(&path));

@@ -33,7 +33,7 @@ mod template;
 mod tree;
 mod why;
 
-pub use affected::{Query, affected};
+pub use affected::{Query, affected, affected_with};
 pub use check::{Checked, check};
 pub use files::Listing;
 pub use model::{

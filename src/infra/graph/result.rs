@@ -50,6 +50,8 @@ pub struct Touched {
 pub enum Reason {
     Changed,
     WatchPath,
+    /// Host data that the templates of a layer read differs.
+    HostData,
     Module,
     ReadsState,
     Dependent,
@@ -62,6 +64,7 @@ impl Reason {
         match self {
             Reason::Changed => "changed",
             Reason::WatchPath => "watch_path",
+            Reason::HostData => "host_data",
             Reason::Module => "module",
             Reason::ReadsState => "reads_state",
             Reason::Dependent => "dependent",

@@ -110,7 +110,7 @@ fn registry(source: &str, version: &str) -> Option<Remote> {
     let names: Vec<&str> = address.split('/').collect();
     let place = match names.as_slice() {
         [namespace, name, provider] if [namespace, name, provider].iter().all(|n| word(n)) => address.to_owned(),
-        [host, rest @ ..] if rest.len() == 3 && rest.iter().all(|name| word(&name)) && is_host(host) => {
+        [host, rest @ ..] if rest.len() == 3 && rest.iter().all(word) && is_host(host) => {
             match REGISTRIES.iter().any(|known| known.eq_ignore_ascii_case(host)) {
                 true => rest.join("/"),
                 false => format!("{}/{}", host.to_lowercase(), rest.join("/")),

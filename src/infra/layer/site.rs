@@ -164,6 +164,11 @@ impl Layer {
         self.shown(&self.path)
     }
 
+    /// Its name in the graph of the tree: `stacks/<stack>:<layer>`.
+    pub fn key(&self) -> String {
+        format!("{}:{}", self.shown(&self.stack), self.layer_name())
+    }
+
     /// The name of the stack.
     pub fn stack_name(&self) -> String {
         name(&self.stack)

@@ -4,7 +4,10 @@
 //! what Terraform would change; a plan file for each layer that differs, until it is applied or suil ends.
 
 mod facts;
+mod ledger;
 mod plans;
+
+pub use ledger::Ledger;
 
 use crate::base::problem::Kind;
 use crate::base::{Mask, Place, Plain, Problem, Problems, Result, nearest::nearest};
@@ -20,11 +23,15 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// Begins a run over the tree at a root.
 type Begin = dyn Fn(&Path) -> Result<Run> + Send + Sync;
 
+/// Opens the store of the tree at a root.
+type Open = dyn Fn(&Path) -> Result<Ledger> + Send + Sync;
+
 /// The trees of a workspace, as its nodes hold layers of them.
 pub struct Desk {
     workspace: PathBuf,
     options: Options,
     begin: Box<Begin>,
+    open: Box<Open>,
     mask: Mask,
     plans: Plans,
     stop: Stop,
@@ -48,11 +55,12 @@ pub type Places<'a> = &'a dyn Fn(&[&str]) -> Option<Place>;
 
 impl Desk {
     /// `begin` is asked for a run whenever layers are read: what was applied since is seen. What is secret is added to
-    /// `mask`. `stop` interrupts what only reads; a layer that is being applied is applied to its end.
+    /// `mask`. `open` gives the store that has the locks of a tree. `stop` interrupts what only reads; a layer that is being applied is applied to its end.
     pub fn new(
         workspace: &Path,
         options: Options,
         begin: impl Fn(&Path) -> Result<Run> + Send + Sync + 'static,
+        open: impl Fn(&Path) -> Result<Ledger> + Send + Sync + 'static,
         mask: Mask,
         stop: Stop,
     ) -> Desk {
@@ -61,6 +69,7 @@ impl Desk {
             workspace: workspace.to_owned(),
             options,
             begin: Box::new(begin),
+            open: Box::new(open),
             mask,
             stop,
             secrets: Mutex::default(),
@@ -128,13 +137,21 @@ impl Desk {
     /// hears what Terraform says meanwhile.
     ///
     /// # Errors
-    /// It is not kept any more, its layer has changed since, or Terraform failed.
+    /// It is not kept any more, its layer has changed since, somebody else holds its lock, or Terraform failed.
     pub fn apply(&self, node: &str, name: &str, digest: &str, tell: &dyn Fn(&str)) -> Result<String, Problem> {
-        let again = || format!("`suil apply --node {node}` plans it again");
         let Some(plan) = self.plans.take(node, name, digest) else {
             let what = format!("layer `{name}`: the plan that was shown is not kept any more");
-            return Err(Problem::new(what).kind(Kind::Refused).help(again()));
+            let problem = Problem::new(what).kind(Kind::Refused);
+            return Err(problem.help(format!("`suil apply --node {node}` plans it again")));
         };
+        let ledger = (self.open)(&plan.root).map_err(|problems| problems.into_iter().next().unwrap_or_default())?;
+        let held = ledger.take(&plan.stack)?;
+        let applied = self.perform(node, name, &plan, tell);
+        let ended = held.end(applied.is_ok());
+        applied.and_then(|said| ended.map(|()| said))
+    }
+
+    fn perform(&self, node: &str, name: &str, plan: &Plan, tell: &dyn Fn(&str)) -> Result<String, Problem> {
         let words = ["apply".as_ref(), "-input=false".as_ref(), "-no-color".as_ref(), plan.path().as_os_str()];
         let told = Told { tell, mask: &self.mask };
         let ended = plan.run(&words, &Stop::default(), &told)?;
@@ -144,7 +161,8 @@ impl Desk {
         }
         if complaint.contains("Saved plan is stale") {
             let what = format!("layer `{name}` has changed since its plan was made, and was left alone");
-            return Err(Problem::new(what).kind(Kind::Refused).help(again()));
+            let problem = Problem::new(what).kind(Kind::Refused);
+            return Err(problem.help(format!("`suil apply --node {node}` plans it again")));
         }
         let problem = Problem::new(format!("layer `{name}`: `{} apply` failed", plan.tool.program.display()));
         let problem = facts::words(problem, &complaint, &said, ended.code);
@@ -252,7 +270,7 @@ impl Desk {
             return Err(rendered.refused);
         }
         tell(&format!("planning {name}"));
-        let plan = self.plans.room(node, name, &layer.output, tool)?;
+        let plan = self.plans.room(node, name, layer, tool)?;
         self.plan(name, &plan)?;
         let shown = self.done(name, &plan, &["show".as_ref(), "-json".as_ref(), plan.path().as_os_str()])?;
         let found = facts::read(&shown.stdout, &self.shown(layer), &self.mask).map_err(|words| {

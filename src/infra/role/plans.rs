@@ -1,6 +1,7 @@
 //! Saved plans of one process: they hold secrets in plain, so they lie in a private folder that goes with it.
 
 use crate::base::{Problem, Result, file};
+use crate::infra::layer::Layer;
 use crate::infra::terraform::process::{self, Ended, Job, Watch};
 use crate::infra::terraform::{Stop, Tool};
 use rustix::fs::{FlockOperation, flock};
@@ -17,7 +18,7 @@ const COMPLAINTS: usize = 1 << 20;
 
 /// All saved plans of this process, by node and layer.
 pub struct Plans {
-    /// `.suil/plans/` of the workspace.
+    /// `.suil/held/` of the workspace.
     folder: PathBuf,
     own: Mutex<Option<Own>>,
     kept: Mutex<BTreeMap<(String, String), Plan>>,
@@ -33,6 +34,9 @@ struct Own {
 pub struct Plan {
     pub folder: PathBuf,
     pub tool: Tool,
+    /// The root of the tree, and the layer's name in its graph.
+    pub root: PathBuf,
+    pub stack: String,
     key: (String, String),
     digest: String,
     file: tempfile::TempPath,
@@ -65,14 +69,14 @@ impl Plan {
 
 impl Plans {
     pub fn new(workspace: &Path) -> Plans {
-        Plans { folder: workspace.join(".suil/plans"), own: Mutex::default(), kept: Mutex::default() }
+        Plans { folder: workspace.join(".suil/held"), own: Mutex::default(), kept: Mutex::default() }
     }
 
-    /// Makes an empty file, mode 0600, for the plan of a layer whose output folder is `folder`.
+    /// Makes an empty file, mode 0600, for the plan of a layer of `node`.
     ///
     /// # Errors
     /// The private folder cannot be made.
-    pub fn room(&self, node: &str, layer: &str, folder: &Path, tool: &Tool) -> Result<Plan, Problem> {
+    pub fn room(&self, node: &str, name: &str, layer: &Layer, tool: &Tool) -> Result<Plan, Problem> {
         let mut own = self.own.lock().unwrap_or_else(PoisonError::into_inner);
         let place = match &mut *own {
             Some(own) => own.folder.path().to_owned(),
@@ -80,8 +84,15 @@ impl Plans {
         };
         let made = tempfile::Builder::new().suffix(".tfplan").tempfile_in(&place);
         let file = made.map_err(|e| Problem::io("make a file in", &place, &e))?.into_temp_path();
-        let key = (node.to_owned(), layer.to_owned());
-        Ok(Plan { folder: folder.to_owned(), tool: tool.clone(), key, digest: String::new(), file })
+        Ok(Plan {
+            folder: layer.output.clone(),
+            tool: tool.clone(),
+            root: layer.root.clone(),
+            stack: layer.key(),
+            key: (node.to_owned(), name.to_owned()),
+            digest: String::new(),
+            file,
+        })
     }
 
     /// Makes the folder of this process, and removes those of processes that are gone.

@@ -3,8 +3,11 @@
 //! Enters: a graph, and who lists the versions of a module. Leaves: per module and version that is asked for, the newest
 //! one and how many lie between. Never changes a version that is asked for.
 
+mod registry;
 mod semver;
+mod web;
 
+pub use registry::Registries;
 pub use semver::Version;
 
 use crate::base::Problem;
@@ -58,32 +61,49 @@ impl Standing {
     }
 }
 
-/// How far the modules of a graph are behind, by their keys; and what could not be listed. `tags` lists the tags of the
-/// repository at an address.
-pub fn lags(graph: &Graph, tags: impl Fn(&str) -> Result<Vec<String>, Problem> + Sync) -> (Vec<Lag>, Vec<Problem>) {
+/// Who lists versions.
+pub trait Lists: Sync {
+    /// The tags of the repository at an address.
+    ///
+    /// # Errors
+    /// They cannot be listed.
+    fn tags(&self, address: &str) -> Result<Vec<String>, Problem>;
+
+    /// The versions of the module of a registry that a `source` names; `None` where registries are not asked.
+    ///
+    /// # Errors
+    /// They cannot be listed.
+    fn versions(&self, source: &str) -> Result<Option<Vec<String>>, Problem>;
+}
+
+/// How far the modules of a graph are behind, by their keys; and what could not be listed.
+pub fn lags(graph: &Graph, lists: &dyn Lists) -> (Vec<Lag>, Vec<Problem>) {
     let mut modules: Vec<&Module> = graph.modules.iter().filter(|module| module.kind != Origin::Local).collect();
     modules.sort_by(|a, b| (&a.path, &a.pin).cmp(&(&b.path, &b.pin)));
     modules.dedup_by(|a, b| a.path == b.path && a.pin == b.pin);
     // The folders of one repository share its tags, whatever form its address has.
-    let mut repositories: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
-    for module in modules.iter().filter(|module| module.kind == Origin::Git) {
-        repositories.entry(family(&module.path)).or_default().insert(address(&module.source));
+    let mut families: BTreeMap<(&str, Origin), BTreeSet<String>> = BTreeMap::new();
+    for module in &modules {
+        let address = if module.kind == Origin::Git { address(&module.source) } else { module.source.clone() };
+        families.entry((family(&module.path), module.kind)).or_default().insert(address);
     }
-    let asked: Vec<(&str, BTreeSet<String>)> = repositories.into_iter().collect();
+    let asked: Vec<((&str, Origin), BTreeSet<String>)> = families.into_iter().collect();
     let mut problems = Vec::new();
     let mut known: BTreeMap<&str, Option<Vec<String>>> = BTreeMap::new();
-    for ((name, _), found) in asked.iter().zip(each(&asked, |(_, addresses)| first(addresses, &tags))) {
+    let ask = |((_, kind), addresses): &((&str, Origin), BTreeSet<String>)| match kind {
+        Origin::Registry => first(addresses, |source| lists.versions(source)),
+        _ => first(addresses, |address| lists.tags(address).map(Some)),
+    };
+    for (((name, _), _), found) in asked.iter().zip(each(&asked, ask)) {
         let lost = || Err(Problem::new("suil lost a module; this is a fault of suil"));
-        known.insert(
-            name,
-            match found.unwrap_or_else(lost) {
-                Ok(tags) => Some(tags),
-                Err(problem) => {
-                    problems.push(Problem { what: format!("module `{name}`: {}", problem.what), ..problem });
-                    None
-                }
-            },
-        );
+        match found.unwrap_or_else(lost) {
+            Ok(None) => {}
+            Ok(Some(versions)) => drop(known.insert(name, Some(versions))),
+            Err(problem) => {
+                problems.push(Problem { what: format!("module `{name}`: {}", problem.what), ..problem });
+                known.insert(name, None);
+            }
+        }
     }
     let lag = |module: &&Module| {
         let used_by = users(graph, &module.key);
@@ -97,22 +117,19 @@ pub fn lags(graph: &Graph, tags: impl Fn(&str) -> Result<Vec<String>, Problem> +
             used_by,
         };
         match known.get(family(&module.path)) {
-            Some(Some(tags)) if module.kind == Origin::Git => measured(base, tags),
-            Some(None) if module.kind == Origin::Git => Lag { standing: Standing::Failed, ..base },
-            _ => base,
+            Some(Some(versions)) => measured(base, versions),
+            Some(None) => Lag { standing: Standing::Failed, ..base },
+            None => base,
         }
     };
     (modules.iter().map(lag).collect(), problems)
 }
 
-/// The tags by the first address that answers; or why the first does not.
-fn first(
-    addresses: &BTreeSet<String>,
-    tags: impl Fn(&str) -> Result<Vec<String>, Problem>,
-) -> Result<Vec<String>, Problem> {
+/// What the first address that answers says; or why the first does not.
+fn first<T>(addresses: &BTreeSet<String>, ask: impl Fn(&str) -> Result<T, Problem>) -> Result<T, Problem> {
     let mut failed = None;
     for address in addresses {
-        match tags(address) {
+        match ask(address) {
             Ok(found) => return Ok(found),
             Err(problem) => failed = failed.or(Some(problem)),
         }

@@ -28,7 +28,7 @@
   const runLink = (id) => h("a.id", { href: link.run(id), title: id }, shortId(id));
   const stateChip = (state) => chip(state, STATES[state] ?? { clean: "good", drifted: "bad", pass: "good", fail: "bad", warn: "warn", superseded: "quiet", unconfirmed: "warn",
     ended: "good", going: "busy", unfinished: "warn", broken: "bad", done: "good", "nothing to do": "quiet", "in doubt": "warn", "not reached": "bad", "not applied": "quiet" }[state] ?? "quiet");
-  const tile = (label, value, note, href, tone) => h(href ? "a.tile" : "div.tile", { href: href ?? null, "data-colour": tone ?? null }, h("span.value", value ?? "–"), h("span.label", label), note ? h("span.sub", note) : null);
+  const tile = (label, value, note, href, tone) => h(href ? "a.tile" : "div.tile", { href: href ?? null, "data-colour": tone ?? null }, h("span.label", label), h("span.value", value ?? "–"), note ? h("span.sub", note) : null);
   const head = (title, ...more) => h("header.head", h("h1", title), ...more);
   const nothing = (text, hint) => h("div.empty", h("p", text), hint ? h("p", h("code", hint)) : null);
   const problems = (list) => (list ?? []).map((one) => h("div.problem", h("b", one.what), one.file ? h("span.at", `${one.file}:${one.line}:${one.column}`) : null, one.expected ? h("p", one.expected) : null,

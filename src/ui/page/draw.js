@@ -3,7 +3,7 @@ const BOX = { w: 208, h: 44 };
 
 function sized(node) {
   if (node.kind === "module") return { w: 176, h: 36, outside: true };
-  return { w: BOX.w, h: BOX.h, outside: node.kind === "external" || node.kind === "unknown" };
+  return { w: BOX.w, h: BOX.h, wave: node.wave, outside: node.kind === "external" || node.kind === "unknown" };
 }
 
 function palette(element) {

@@ -25,6 +25,8 @@ function graphView(graph, options = {}) {
     drawn = layout(now.size, edges, most);
     drawn.columns.forEach((column) => { column.kinds = new Set(); });
     now.nodes.forEach((node, i) => drawn.columns[drawn.of[i]].kinds.add(node.kind));
+    // Groups stand in no wave, and the waves of a run or of a change are others than those of the whole.
+    now.column = run || whole.affected || now.nodes.some((node) => node.kind === "group") ? "level" : "wave";
     now.at = drawn.at.map((at, i) => ({ ...at, w: now.size[i].w, h: now.size[i].h }));
     // Each segment is drawn once a look, however many edges share it.
     const strokes = new Map();
@@ -174,7 +176,7 @@ function graphView(graph, options = {}) {
     for (const column of drawn.columns) {
       if (!column.boxes) continue;
       const x = ((column.left + column.right) / 2 - cam.x) * k;
-      const label = column.wave >= 0 ? "wave " + column.wave : column.kinds.size > 1 ? "outside" : column.kinds.has("module") ? "modules" : "elsewhere";
+      const label = column.wave >= 0 ? now.column + " " + column.wave : column.kinds.size > 1 ? "outside" : column.kinds.has("module") ? "modules" : "elsewhere";
       const w = pen.measureText(label).width + 18;
       if (x + w / 2 < 0 || x - w / 2 > size.w || x - w / 2 < last + 4) continue;
       last = x + w / 2;
@@ -219,15 +221,23 @@ function graphView(graph, options = {}) {
     draw();
   }
 
+  // Brings a box to where nothing covers it: the drawer takes the right side, or the lower half of a phone.
   function show(i, least = 0.7) {
     const at = now.at[i];
     if (!at || !size.w) return;
-    const x = (at.x - cam.x) * cam.k, y = (at.y - cam.y) * cam.k;
-    const room = drawer.classList.contains("open") && size.w > 700 ? size.w - 380 : size.w;
-    if (cam.k >= least && x > 60 && x < room - 60 && y > 50 && y < size.h - 50) return draw();
-    cam.k = Math.max(cam.k, least);
-    cam.x = at.x - room / 2 / cam.k;
-    cam.y = at.y - size.h / 2 / cam.k;
+    const open = drawer.classList.contains("open"), narrow = size.w < 700;
+    const right = open && !narrow ? size.w - 380 : size.w, bottom = open && narrow ? size.h * 0.38 : size.h;
+    const k = cam.k, x = (at.x - cam.x) * k, y = (at.y - cam.y) * k, w = at.w * k / 2 + 14, t = at.h * k / 2 + 14;
+    if (k >= least && x > w && x < right - w && y > t + 34 && y < bottom - t) return draw();
+    cam.k = Math.max(k, least);
+    if (least) {
+      cam.x = at.x - right / 2 / cam.k;
+      cam.y = at.y - (bottom + 34) / 2 / cam.k;
+    } else {
+      // No further than it must be: what was pressed stays under the eye.
+      cam.x += (x - Math.max(w, Math.min(right - w, x))) / k;
+      cam.y += (y - Math.max(t + 34, Math.min(bottom - t, y))) / k;
+    }
     draw();
   }
 
@@ -270,11 +280,13 @@ function graphView(graph, options = {}) {
   function press(i) {
     if (i === null) return select(null);
     const node = now.nodes[i];
-    if (node.kind !== "group") return select(node.id);
-    wish.selected = node.id;
-    light();
-    panel();
-    draw();
+    if (node.kind !== "group") select(node.id);
+    else {
+      wish.selected = node.id;
+      light();
+      panel();
+    }
+    show(i, 0);
   }
 
   function open(name) {

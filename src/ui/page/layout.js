@@ -35,10 +35,14 @@ const layout = (() => {
       if (!own && !other) needs[edge.from].push(edge.to);
       if (own && other) users[edge.to].push(edge.from);
     }
-    const waves = levels(nodes.length, needs), depths = levels(nodes.length, users);
+    // Where the wave of every box is known, a column is a wave; else it is as far left as its needs let it be.
+    const known = nodes.every((node) => node.outside || node.wave !== undefined);
+    const depths = levels(nodes.length, users), waves = known ? nodes.map((node) => node.wave ?? 0) : levels(nodes.length, needs);
     let first = 0;
-    nodes.forEach((node, i) => { if (node.outside) first = Math.max(first, depths[i] + 1); });
-    return { first, of: nodes.map((node, i) => node.outside ? first - 1 - depths[i] : first + waves[i]) };
+    const some = new Set();
+    nodes.forEach((node, i) => { if (node.outside) first = Math.max(first, depths[i] + 1); else some.add(waves[i]); });
+    const names = [...some].sort((a, b) => a - b), at = new Map(names.map((wave, i) => [wave, first + i]));
+    return { first, names, of: nodes.map((node, i) => node.outside ? first - 1 - depths[i] : at.get(waves[i])) };
   }
 
   function crossings(order, segments) {
@@ -83,7 +87,7 @@ const layout = (() => {
   // nodes: {w, h, outside}; edges: {from, to}, numbers of nodes, `from` needing `to`.
   // Gives {x, y} of each node's middle, the routes of edges as lists of segments, and the columns.
   function layout(nodes, edges, most = 48) {
-    const { first, of } = columns(nodes, edges);
+    const { first, names, of } = columns(nodes, edges);
     const items = nodes.map((node, i) => ({ node: i, column: of[i], h: node.h, w: node.w }));
     // An edge over several columns bends in each; all edges to one box share their bends.
     const reach = new Map();
@@ -190,7 +194,7 @@ const layout = (() => {
         x[item] = items[item].bend ? at + whole / 2 : at + n * (width + SUB_X) + width / 2;
         Object.assign(items[item], { span: [at, at + whole], first: n === 0, last: n === wide - 1, lane: row.y + row.h / 2 + GAP_Y / 2 });
       });
-      spans.push({ left: at, right: at + whole, wave: number - first, boxes });
+      spans.push({ left: at, right: at + whole, wave: number < first ? -1 : names[number - first], boxes });
       at += whole + GAP_X;
     });
     let top = Infinity, bottom = -Infinity;
@@ -217,5 +221,6 @@ const layout = (() => {
       crossings: fewest,
     };
   }
+  layout.levels = levels;
   return layout;
 })();

@@ -35,6 +35,10 @@ function model(graph, affected) {
   for (const id of boxes.keys()) { needs.set(id, []); users.set(id, []); }
   for (const edge of edges) { needs.get(edge.from).push(edge); users.get(edge.to).push(edge); }
   const environments = [...new Set([...boxes.values()].map((box) => box.environment).filter(Boolean))].sort();
+  // The wave of each stack, where all are run.
+  const stacks = [...boxes.values()].filter((box) => box.kind === "stack"), number = new Map(stacks.map((box, i) => [box.id, i]));
+  const before = stacks.map((box) => needs.get(box.id).map((edge) => number.get(edge.to)).filter((i) => i !== undefined));
+  layout.levels(stacks.length, before).forEach((wave, i) => { stacks[i].wave = wave; });
   // Neighbours in the list are far apart on the wheel.
   const hues = new Map(environments.map((name, i) => [name, Math.round(205 + i * 137.5) % 360]));
   const tone = (name, much, light) => hues.has(name) ? `hsl(${hues.get(name)} ${much}% ${light}%)` : "transparent";

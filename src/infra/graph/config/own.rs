@@ -4,6 +4,7 @@ use super::super::key;
 use super::Text;
 use super::read::{self, Reader};
 use crate::base::{Problem, Problems, Result};
+use crate::data::Value;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
@@ -186,13 +187,34 @@ fn name_fault(name: &str) -> Option<&'static str> {
     kept.then_some("expected a name that belongs to nobody else: not PATH, HOME, STACKORDER_…, SUIL_…, GITHUB_…, ACTIONS_…, RUNNER_…")
 }
 
+/// What an instance says.
+fn said(reader: &mut Reader, name: &str, value: &Value, known: &[&str]) -> Own {
+    let mut problems = Problems::new();
+    let own = Own::common(&mut Reader::new(value, super::OWN, known, &mut problems));
+    let tell = |problem: Problem| problem.note(format!("it stands in instance `{name}`"));
+    reader.problems.extend(problems.into_iter().map(tell));
+    own
+}
+
 fn instances(reader: &mut Reader) -> Option<Vec<(Text, Own)>> {
     let value = reader.value("instances")?;
     let mut found: Vec<(Text, Own)> = Vec::new();
     if let Some(list) = value.list() {
         for item in list {
-            if let Some(text) = reader.text_of("instances", item, "expected the name of an instance") {
-                found.push((text, Own::default()));
+            // `{name: eu, var_files: [...]}` says the same as `eu: {var_files: [...]}`.
+            match item.get("name") {
+                Some(name) => {
+                    let Some(text) = reader.text_of("instances.name", name, "expected the name of an instance") else {
+                        continue;
+                    };
+                    let own = said(reader, &text.text, item, &[&INSTANCE[..], &["name"]].concat());
+                    found.push((text, own));
+                }
+                None => {
+                    if let Some(text) = reader.text_of("instances", item, "expected the name of an instance") {
+                        found.push((text, Own::default()));
+                    }
+                }
             }
         }
     } else if value.map().is_some() {
@@ -202,10 +224,7 @@ fn instances(reader: &mut Reader) -> Option<Vec<(Text, Own)>> {
                 reader.wrong(&format!("instances.{name}"), value, "expected keys with values; `{}` for none");
                 continue;
             }
-            let mut problems = Problems::new();
-            let own = Own::common(&mut Reader::new(value, super::OWN, &INSTANCE, &mut problems));
-            let tell = |problem: Problem| problem.note(format!("it stands in instance `{name}`"));
-            reader.problems.extend(problems.into_iter().map(tell));
+            let own = said(reader, name, value, &INSTANCE);
             found.push((text, own));
         }
     } else {
