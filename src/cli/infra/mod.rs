@@ -32,7 +32,7 @@ pub mod terraform;
 pub(super) mod tree;
 mod unlock;
 mod validate;
-mod versions;
+pub(super) mod versions;
 mod why;
 
 use super::{Context, Outcome};

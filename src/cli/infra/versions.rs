@@ -30,8 +30,7 @@ pub struct Args {
 
 pub fn run(args: Args, context: &Context) -> Outcome {
     let (tree, _) = tree::open(&args.tree, None, context)?;
-    let registries = if args.no_registry { None } else { Some(Registries::new(&token)) };
-    let asked = Asked { root: &tree.root, registries };
+    let asked = Asked::new(&tree.root, !args.no_registry);
     let (lags, problems) = versions::lags(&tree.graph, &asked);
     let text = || ui::versions::render(&lags, ui::columns(), Paint::ON);
     let value = || Plain::from_iter([("modules", lags.iter().map(ui::versions::value).collect::<Plain>())]);
@@ -50,9 +49,16 @@ fn token(host: &str) -> Option<String> {
 }
 
 /// Asks git and registries.
-struct Asked<'a> {
+pub struct Asked<'a> {
     root: &'a Path,
     registries: Option<Registries<'a>>,
+}
+
+impl<'a> Asked<'a> {
+    /// Git from the folder `root`; and `registries`, if those are to be asked.
+    pub fn new(root: &'a Path, registries: bool) -> Asked<'a> {
+        Asked { root, registries: registries.then(|| Registries::new(&token)) }
+    }
 }
 
 impl Lists for Asked<'_> {

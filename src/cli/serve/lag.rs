@@ -2,7 +2,7 @@
 
 use super::tree::{Known, Tree};
 use crate::base::{Problem, clock};
-use crate::data::tree::tags;
+use crate::cli::infra::versions::Asked;
 use crate::infra::versions::{Lag, lags};
 use chrono::{DateTime, Utc};
 use std::collections::HashMap;
@@ -68,7 +68,7 @@ impl Lookup {
 
     /// Asks every repository for its tags, and keeps what they say.
     pub fn look(&self, tree: &Tree, known: &Known) {
-        let (lags, problems) = lags(&known.graph, |address| tags(tree.root(), address));
+        let (lags, problems) = lags(&known.graph, &Asked::new(tree.root(), true));
         let lags = lags.into_iter().map(|lag| ((lag.module.clone(), lag.pin.clone()), lag)).collect();
         let mut state = self.state();
         state.found = Arc::new(Found { at: Some(clock::now()), lags, problems });
