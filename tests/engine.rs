@@ -222,6 +222,30 @@ fn ctrl_c_interrupts_once_says_where_each_stands_and_resume_finishes() {
 }
 
 #[test]
+fn a_second_ctrl_c_leaves_terraform_to_itself_and_resume_waits_for_it() {
+    let room = tree(&[("a", &[]), ("b", &["a"])]);
+    room.write("does/a/delay", "2");
+    room.write("does/a/stubborn", "");
+    well(&room.run(&["infra", "plan", "--all"]));
+    let child = start(&room, &["infra", "apply", "--all", "--confirm"]);
+    wait_for(&room, "a: apply");
+    for _ in 0..2 {
+        let kill = Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill");
+        assert!(kill.success());
+        std::thread::sleep(Duration::from_millis(200));
+    }
+    let output = child.wait_with_output().expect("it ends");
+    let stdout = String::from_utf8_lossy(&output.stdout);
+    assert_eq!(output.status.code(), Some(130), "{stdout}");
+    assert!(stdout.contains("0     stacks/a  still runs "), "{stdout}");
+    let locks = room.run(&["infra", "locks", "--output", "json"]);
+    assert!(locks.stdout.contains("\"stack\": \"stacks/a\""), "its lock stays: {}", locks.stdout);
+    assert!(applied(&room).is_empty());
+    well(&room.run(&["infra", "resume"]));
+    assert_eq!(applied(&room), ["a", "b"], "a was applied by the Terraform that was left, and not again");
+}
+
+#[test]
 fn a_plan_that_is_made_anew_may_not_do_more_than_the_one_that_was_shown() {
     let room = tree(&[("a", &[]), ("b", &["a"])]);
     well(&room.run(&["infra", "plan", "--all"]));

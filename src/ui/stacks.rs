@@ -91,7 +91,8 @@ pub fn table(stands: &[Stand], columns: Option<usize>, mask: &Mask, paint: Paint
         ]);
     }
     let mut out = table.render(columns, paint);
-    let mut open = sorted.iter().filter(|stand| stand.is_provisional()).peekable();
+    let waits = |stand: &&&Stand| stand.is_provisional() && stand.state() == StackState::Planned;
+    let mut open = sorted.iter().filter(waits).peekable();
     if open.peek().is_some() {
         out.push_str("\nnot known before others are applied:\n");
         for stand in open {

@@ -51,6 +51,7 @@ case $word in
     show) cat "$last" ;;
     apply)
         trap 'echo interrupted >&2; exit 1' INT
+        if [ -e "$does/stubborn" ]; then trap '' INT; fi
         if [ -e $does/delay ]; then sleep "$(cat $does/delay)" & wait $!; fi
         if [ -e $does/fail ]; then cat $does/fail >&2; exit 1; fi
         if grep -q '"delete"' "$last"; then rm -f "$state"; else : > "$state"; fi
