@@ -98,7 +98,8 @@ under_every_shell!(uploads_arrive_byte_for_byte, session, shell, {
         let beside = Some(path.to_str().expect("text").to_owned());
         let uploads = vec![Upload { content: content.clone(), beside }, Upload { content, beside: None }];
         let script = format!("cmp \"$1\" \"$2\"; mv -- \"$1\" {quoted}; echo done");
-        let outcome = session.perform("upload", &Action { script, uploads, layer: None }, STEP).await.expect("an outcome");
+        let outcome =
+            session.perform("upload", &Action { script, uploads, layer: None }, STEP).await.expect("an outcome");
         assert_eq!((outcome.status, outcome.stdout.as_str()), (0, "done\n"), "{shell:?} {size}: {}", outcome.stderr);
         assert!(std::fs::read(&path).expect("the file") == bytes, "{shell:?} {size}");
         assert_eq!(std::fs::read_dir(place.path()).expect("folder").count(), 1, "{shell:?}: only the file is left");
