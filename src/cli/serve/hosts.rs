@@ -1,5 +1,6 @@
 //! The nodes of the workspace and the runs over them, read again when somebody asks and the last look is old.
 
+use super::tree::Last;
 use crate::base::{Problem, Problems, clock};
 use crate::catalogue::{NodeRow, Workspace};
 use crate::run::facts::read_at;
@@ -9,7 +10,7 @@ use chrono::{DateTime, Utc};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// So long a look is good.
 const FRESH: Duration = Duration::from_secs(5);
@@ -43,7 +44,7 @@ pub struct Seen {
 
 pub struct Hosts {
     root: PathBuf,
-    last: Mutex<Option<(Instant, Result<Arc<Seen>, Problems>)>>,
+    last: Mutex<Option<Last<Seen>>>,
     ended: Mutex<HashMap<String, Arc<Past>>>,
 }
 

@@ -9,6 +9,9 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+/// When something was looked for last, and what was found.
+pub type Last<T> = (Instant, Result<Arc<T>, Problems>);
+
 /// So long a scan is good.
 const FRESH: Duration = Duration::from_secs(3);
 
@@ -27,7 +30,7 @@ pub struct Tree {
     /// What the repository is to be called; `None` for what it is called.
     name: Option<String>,
     context: Context,
-    last: Mutex<Option<(Instant, Result<Arc<Known>, Problems>)>>,
+    last: Mutex<Option<Last<Known>>>,
 }
 
 impl Tree {
