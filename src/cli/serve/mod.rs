@@ -51,7 +51,7 @@ pub struct Args {
     /// Answer to this name, too, beside addresses and `localhost`; may be given several times
     #[arg(long = "host", value_name = "NAME")]
     hosts: Vec<String>,
-    /// Ask no git repository which versions of modules there are
+    /// Ask no git repository and no registry which versions of modules there are
     #[arg(long)]
     offline: bool,
     #[command(flatten)]
