@@ -222,6 +222,30 @@ fn ctrl_c_interrupts_once_says_where_each_stands_and_resume_finishes() {
 }
 
 #[test]
+fn a_second_ctrl_c_leaves_terraform_to_itself_and_resume_waits_for_it() {
+    let room = tree(&[("a", &[]), ("b", &["a"])]);
+    room.write("does/a/delay", "2");
+    room.write("does/a/stubborn", "");
+    well(&room.run(&["infra", "plan", "--all"]));
+    let child = start(&room, &["infra", "apply", "--all", "--confirm"]);
+    wait_for(&room, "a: apply");
+    for _ in 0..2 {
+        let kill = Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill");
+        assert!(kill.success());
+        std::thread::sleep(Duration::from_millis(200));
+    }
+    let output = child.wait_with_output().expect("it ends");
+    let stdout = String::from_utf8_lossy(&output.stdout);
+    assert_eq!(output.status.code(), Some(130), "{stdout}");
+    assert!(stdout.contains("0     stacks/a  still runs "), "{stdout}");
+    let locks = room.run(&["infra", "locks", "--output", "json"]);
+    assert!(locks.stdout.contains("\"stack\": \"stacks/a\""), "its lock stays: {}", locks.stdout);
+    assert!(applied(&room).is_empty());
+    well(&room.run(&["infra", "resume"]));
+    assert_eq!(applied(&room), ["a", "b"], "a was applied by the Terraform that was left, and not again");
+}
+
+#[test]
 fn a_plan_that_is_made_anew_may_not_do_more_than_the_one_that_was_shown() {
     let room = tree(&[("a", &[]), ("b", &["a"])]);
     well(&room.run(&["infra", "plan", "--all"]));
@@ -347,4 +371,53 @@ help: `suil infra graph` names all stacks
 ";
     left.is(64, "", want);
     well(&room.run(&["infra", "plan", "--all"]));
+}
+
+#[test]
+fn one_init_at_a_time_fills_the_cache_of_plugins() {
+    let room = tree(&[("a", &[]), ("b", &[]), ("c", &[]), ("d", &[])]);
+    for name in ["a", "b", "c", "d"] {
+        room.write(&format!("stacks/{name}/vm.tf"), "resource \"aws_instance\" \"x\" {}\n");
+    }
+    well(&room.run(&["infra", "plan", "--all"]));
+    let calls = calls(&room);
+    assert_eq!(calls.iter().filter(|call| call.contains(": init")).count(), 4);
+    assert!(!calls.iter().any(|call| call.ends_with(": at once")), "{calls:?}");
+    assert!(room.path().join(".suil/plugins").is_dir());
+}
+
+#[test]
+fn a_plan_file_that_is_gone_is_made_anew_and_must_touch_the_same() {
+    let room = tree(&[("a", &[]), ("b", &[])]);
+    let git = |arguments: &[&str]| {
+        let who = ["-c", "user.name=a", "-c", "user.email=a@example.com", "-c", "init.defaultBranch=main"];
+        let done = Command::new("git").args(who).args(arguments).current_dir(room.path()).output().expect("git");
+        assert!(done.status.success(), "{done:?}");
+    };
+    git(&["init", "-q"]);
+    git(&["add", "stacks", "stackorder.yaml"]);
+    git(&["commit", "-q", "-m", "all"]);
+    well(&room.run(&["infra", "plan", "--all"]));
+    fs::remove_dir_all(room.path().join(".suil/plans")).expect("gone");
+    let more = "{\"format_version\": \"1.2\", \"terraform_version\": \"1.9.0\"}";
+    room.write("does/b/plan.json", more);
+    let left = room.run(&["infra", "apply", "--all", "--confirm"]);
+    let want = "\
+suil: the plan of stack `stacks/b` does less than the one that was shown
+note: shown: it.b
+help: look at it with `suil infra plan --stacks stacks/b`, then apply that
+";
+    assert_eq!((left.status, left.stderr.as_str()), (3, want), "{}", left.stdout);
+    assert_eq!(applied(&room), ["a"]);
+    // What was applied is planned no more.
+    let left = room.run(&["infra", "apply", "--stacks", "stacks/a", "--confirm"]);
+    assert!(left.stderr.starts_with("suil: stack `stacks/a` is not planned for commit "), "{}", left.stderr);
+    room.write("stacks/b/.stackorder.yaml", "tool_version: 1.8.5\n");
+    let left = room.run(&["infra", "plan", "--stacks", "stacks/b"]);
+    well(&left);
+    assert!(
+        left.stderr.starts_with("suil: warning: stack `stacks/b` asks for version 1.8.5, and is planned by 1.9.0\n"),
+        "{}",
+        left.stderr
+    );
 }

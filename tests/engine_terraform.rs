@@ -211,6 +211,37 @@ fn stacks_whose_folders_are_gone_are_destroyed_with_the_code_of_the_last_commit_
 }
 
 #[test]
+fn an_input_is_unknown_exactly_where_it_is_to_change() {
+    let room = Room::new().set("PATH", PATH);
+    room.write("stackorder.yaml", "version: 1\nstacks: {backends: all}\n");
+    let outputs = |id: &str, other: &str| {
+        format!(
+            "terraform {{\n  backend \"local\" {{\n    path = \"../../state/vpc\"\n  }}\n}}\n\
+             output \"id\" {{\n  value = \"{id}\"\n}}\noutput \"other\" {{\n  value = \"{other}\"\n}}\n"
+        )
+    };
+    room.write("stacks/vpc/main.tf", &outputs("1", "1"));
+    let web = code("web", &["vpc"], "true").replace("state/vpc.tfstate", "state/vpc");
+    room.write("stacks/web/main.tf", &web);
+    let left = room.run(&["infra", "apply", "--all", "--fresh", "--confirm"]);
+    assert_eq!(left.status, 0, "{}{}", left.stdout, left.stderr);
+    room.write("stacks/vpc/main.tf", &outputs("1", "2"));
+    let left = room.run(&["infra", "plan", "--all"]);
+    assert!(left.stdout.contains("1     stacks/web  planned  no changes\n"), "{}{}", left.stdout, left.stderr);
+    room.write("stacks/vpc/main.tf", &outputs("2", "1"));
+    let left = room.run(&["infra", "plan", "--all", "--text"]);
+    assert!(left.stdout.contains("  stacks/web\n    stacks/vpc: id\n"), "{}{}", left.stdout, left.stderr);
+    assert!(
+        left.stdout.contains("(known after apply)") && !left.stdout.contains("suil_provisional"),
+        "{}",
+        left.stdout
+    );
+    let left = room.run(&["infra", "apply", "--all", "--confirm"]);
+    assert_eq!(left.status, 0, "{}{}", left.stdout, left.stderr);
+    assert!(left.stdout.ends_with("1     stacks/web  applied  1 changed\n"), "{}", left.stdout);
+}
+
+#[test]
 fn a_layer_that_asks_for_an_output_is_planned_when_that_is_there() {
     let room = Room::new().set("PATH", PATH);
     for (path, text) in [

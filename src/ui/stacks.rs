@@ -3,7 +3,8 @@
 use super::{Ending, Paint, Progress, Table, text};
 use crate::base::{Mask, Plain, Problem};
 use crate::infra::engine::{Follow, Stand, Summary};
-use crate::infra::store::{Run, StackState};
+use crate::infra::graph::key;
+use crate::infra::store::{Mode, Run, StackState};
 use std::sync::{Mutex, PoisonError};
 
 /// The live picture of a run over stacks; none where there is no terminal.
@@ -90,7 +91,8 @@ pub fn table(stands: &[Stand], columns: Option<usize>, mask: &Mask, paint: Paint
         ]);
     }
     let mut out = table.render(columns, paint);
-    let mut open = sorted.iter().filter(|stand| stand.is_provisional()).peekable();
+    let waits = |stand: &&&Stand| stand.is_provisional() && stand.state() == StackState::Planned;
+    let mut open = sorted.iter().filter(waits).peekable();
     if open.peek().is_some() {
         out.push_str("\nnot known before others are applied:\n");
         for stand in open {
@@ -137,11 +139,11 @@ pub fn run(run: &Run, stands: &[Stand], with_text: bool, mask: &Mask) -> Plain {
         ("mode", Plain::from(run.mode.word())),
         ("state", Plain::from(run.state.word())),
         ("commit", Plain::from(run.commit.clone())),
-        ("stacks", stands.iter().map(|stand| plain(stand, with_text, mask)).collect()),
+        ("stacks", stands.iter().map(|stand| plain(run, stand, with_text, mask)).collect()),
     ])
 }
 
-fn plain(stand: &Stand, with_text: bool, mask: &Mask) -> Plain {
+fn plain(run: &Run, stand: &Stand, with_text: bool, mask: &Mask) -> Plain {
     let row = &stand.row;
     let list = |words: &[String]| words.iter().map(Plain::from).collect::<Plain>();
     let text = |text: &Option<String>| Plain::from(text.clone());
@@ -155,6 +157,7 @@ fn plain(stand: &Stand, with_text: bool, mask: &Mask) -> Plain {
         ("blocked_by", text(&row.blocked_by)),
         ("provisional", Plain::from(stand.is_provisional())),
         ("unknown", list(&stand.unknown)),
+        ("artifact", artifact(run, stand)),
         ("summary", stand.summary.as_ref().map_or(Plain::Null, summary)),
         ("seconds", stand.seconds().map_or(Plain::Null, Plain::Float)),
         ("problems", stand.problems.iter().map(|problem: &Problem| super::output::problem(problem, mask)).collect()),
@@ -163,6 +166,12 @@ fn plain(stand: &Stand, with_text: bool, mask: &Mask) -> Plain {
         out.set("text", text(&stand.text));
     }
     mask.plain(&out)
+}
+
+/// The name of the plan file that is kept, without its extension.
+fn artifact(run: &Run, stand: &Stand) -> Plain {
+    let kept = run.mode == Mode::Plan && stand.state() == StackState::Planned && !stand.is_provisional();
+    Plain::from(kept.then(|| key::artifact(&stand.row.stack, run.commit.as_deref())))
 }
 
 /// Counts, and the addresses behind them.

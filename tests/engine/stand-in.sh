@@ -25,7 +25,14 @@ change() {
     printf '{"format_version": "1.2", "resource_changes": [{"address": "it.%s", "mode": "managed", "change": {"actions": ["%s"], "before": null, "after": {"pin": "top-secret-pin"}, "after_sensitive": {"pin": true}}}], "output_changes": {}}\n' "$name" "$1"
 }
 case $word in
-    init) mkdir -p "${TF_DATA_DIR:-.terraform}" ;;
+    init)
+        mkdir -p "${TF_DATA_DIR:-.terraform}"
+        if grep -q aws_ ./*.tf; then
+            mkdir ../../filling || echo "$name: at once" >> "$log"
+            sleep 0.1
+            rmdir ../../filling
+        fi
+        ;;
     plan)
         if [ -e $does/fail-plan ]; then cat $does/fail-plan >&2; exit 1; fi
         echo "password = \"hunter2\" and top-secret-pin; CITY=${CITY:-unset}"
@@ -44,6 +51,7 @@ case $word in
     show) cat "$last" ;;
     apply)
         trap 'echo interrupted >&2; exit 1' INT
+        if [ -e "$does/stubborn" ]; then trap '' INT; fi
         if [ -e $does/delay ]; then sleep "$(cat $does/delay)" & wait $!; fi
         if [ -e $does/fail ]; then cat $does/fail >&2; exit 1; fi
         if grep -q '"delete"' "$last"; then rm -f "$state"; else : > "$state"; fi

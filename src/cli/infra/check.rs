@@ -3,7 +3,7 @@
 use super::ground::{either, plain};
 use super::tree::{self, Where};
 use crate::base::{Mask, Plain, Problem, Problems, clock, file};
-use crate::cli::{Context, Outcome, start};
+use crate::cli::{Context, Outcome, settings, start};
 use crate::infra::engine::Redactor;
 use crate::infra::store::{self, CheckState, Filter, Store};
 use crate::ui::{self, Exit};
@@ -90,6 +90,8 @@ pub fn run(args: Args, context: &Context) -> Outcome {
     let key = plain(&args.stack);
     let run = run_of(&*store, &repo, key, args.run.clone().or_else(|| either("RUN_ID")))?;
     let redactor = Redactor::new(Mask::new());
+    let environment = settings::all();
+    redactor.add_environment(environment.iter().map(|(name, value)| (name.as_str(), value.as_str())));
     let check = store::Check {
         run: run.clone(),
         stack: key.to_owned(),

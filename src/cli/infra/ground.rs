@@ -5,10 +5,12 @@ use super::{begin, options};
 use crate::base::{Mask, Problem, Problems, clock, problem::Kind};
 use crate::cli::settings::{self, variable};
 use crate::cli::{Context, start};
+use crate::data::tree::Repository;
 use crate::infra::engine::{self, Begin, Chosen, Layers, Redactor, Restored, Set, Site, Unit, circle, unknown};
 use crate::infra::graph::{self, Affected, Graph, Query, Reason};
 use crate::infra::store::{Mode, Seen, Store};
 use crate::infra::terraform::{Stop, Tool, process};
+use crate::ui;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -157,11 +159,29 @@ impl Ground {
         if !problems.is_empty() {
             return Err(problems);
         }
-        let keys = if wanted.is_empty() { known } else { wanted };
+        let keys = if wanted.is_empty() { self.of_history(known)? } else { wanted };
         if keys.is_empty() {
             return Ok(None);
         }
         Ok(Some((engine::restore(&self.site, &self.graph, &keys)?, keys)))
+    }
+
+    /// Those of removed stacks that the history of HEAD had: the others belong to another branch, and are only warned of.
+    fn of_history(&self, keys: Vec<String>) -> Result<Vec<String>, Problems> {
+        // Outside git nothing can be restored, and the restore says so.
+        let Ok(git) = Repository::find(&self.site.root) else { return Ok(keys) };
+        let (mut own, mut strange) = (Vec::new(), Problems::new());
+        for key in keys {
+            match git.last_with(graph::key::split(&key).0)? {
+                Some(_) => own.push(key),
+                None => strange.push(
+                    Problem::warning(format!("stack `{key}` is left out: the history of HEAD never had it"))
+                        .note("another branch may have it still"),
+                ),
+            }
+        }
+        ui::warn(&strange, &self.mask);
+        Ok(own)
     }
 
     /// The set of these stacks, some of them removed and restored.

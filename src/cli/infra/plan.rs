@@ -1,6 +1,7 @@
 //! `suil infra plan`.
 
-use super::ground::{Choice, Ground, Speed, interrupted};
+use super::apply::conclude;
+use super::ground::{Choice, Ground, Speed};
 use crate::base::{Plain, Problems};
 use crate::cli::{Context, Outcome};
 use crate::infra::engine::{Stand, Work};
@@ -47,16 +48,9 @@ pub fn run(args: Args, context: &Context) -> Outcome {
     ended?;
     let stands = work.stands();
     show(&work, &stands, args.text, context, &ground)?;
-    let problems = work.problems();
-    if !problems.is_empty() {
-        let failed = ui::fail(&problems, &ground.mask);
-        return Ok(if ground.site.stop.asked() { Exit::Interrupted } else { failed });
-    }
-    if ground.site.stop.asked() {
-        return Ok(ui::fail(&[interrupted("what ran was ended; nothing was applied")], &ground.mask));
-    }
+    let exit = conclude(&work, &ground, "what ran was ended; nothing was applied");
     let differs = stands.iter().any(|stand| stand.summary.as_ref().is_none_or(|summary| !summary.is_empty()));
-    Ok(if differs && args.detailed_exitcode { Exit::Differences } else { Exit::Done })
+    Ok(if exit == Exit::Done && differs && args.detailed_exitcode { Exit::Differences } else { exit })
 }
 
 /// There is no stack to work on: no run is begun.

@@ -2,6 +2,7 @@
 
 use super::Summary;
 use crate::base::{Problem, clock, digest, file};
+use crate::infra::graph::key;
 use rustix::process::{Pid, test_kill_process};
 use serde::{Deserialize, Serialize};
 use std::fs::File;
@@ -14,15 +15,6 @@ const KEPT: Duration = Duration::from_secs(30 * 24 * 3600);
 
 /// The word for the commit of a tree that is in no git repository.
 pub const LOCAL: &str = "local";
-
-/// `stacks/prod/vpc` becomes `stacks-prod-vpc-69df0ef0`: readable, and no two keys share one.
-pub fn slug(key: &str) -> String {
-    let hash = digest::sha256(key.as_bytes());
-    let plain: String = key.chars().map(|c| if matches!(c, '/' | ':') { '-' } else { c }).collect();
-    // A file's name holds 255 bytes; the digest keeps a name apart that was cut.
-    let end = plain.char_indices().map(|(at, _)| at).find(|at| *at >= 150).unwrap_or(plain.len());
-    format!("{}-{}", plain.get(..end).unwrap_or(""), hash.get(..8).unwrap_or(""))
-}
 
 /// The files of one plan.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -72,9 +64,9 @@ impl Card {
 }
 
 impl Artifact {
-    /// The files of the plan of `key` at the commit `sha`, in `folder`.
-    pub fn new(folder: &Path, key: &str, sha: &str) -> Artifact {
-        Artifact { folder: folder.to_owned(), name: format!("stackorder-plan-{}-{sha}", slug(key)) }
+    /// The files of the plan of `stack` at the commit `sha`, in `folder`.
+    pub fn new(folder: &Path, stack: &str, sha: &str) -> Artifact {
+        Artifact { folder: folder.to_owned(), name: key::artifact(stack, Some(sha)) }
     }
 
     /// The name, as others that fetch and keep plan files know it.
@@ -224,13 +216,11 @@ mod tests {
 
     #[test]
     fn a_plan_file_is_called_as_others_call_it() {
-        assert_eq!(slug("stacks/prod/vpc"), "stacks-prod-vpc-69df0ef0");
-        assert_eq!(slug("stacks/prod/apps"), "stacks-prod-apps-4b32b4c4");
         let artifact = Artifact::new(Path::new("/p"), "stacks/prod/vpc", "abc");
         assert_eq!(artifact.plan(), Path::new("/p/stackorder-plan-stacks-prod-vpc-69df0ef0-abc.tfplan"));
         assert_eq!(artifact.json(), Path::new("/p/stackorder-plan-stacks-prod-vpc-69df0ef0-abc.json"));
-        assert!(slug(&"é/".repeat(400)).len() < 170);
-        assert_ne!(slug("a/b"), slug("a-b"));
+        let long = Artifact::new(Path::new("/p"), &"é/".repeat(400), "abc");
+        assert!(long.name().len() < 200, "{}", long.name());
     }
 
     #[test]

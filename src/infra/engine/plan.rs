@@ -71,6 +71,7 @@ impl Work<'_> {
         let Made { planned, card } = made;
         let file = self.site.shown(&self.artifact(at).plan());
         let quiet = planned.summary.is_empty() && !card.is_provisional() && only_follows(&self.stand(at).row);
+        self.mind_version(at, planned);
         let told = Told {
             summary: card.shown(),
             unknown: &card.unknown,
@@ -81,6 +82,23 @@ impl Work<'_> {
         };
         let state = state.unwrap_or(if quiet { StackState::Noop } else { StackState::Planned });
         self.put(at, Phase::Plan, state, told);
+    }
+
+    /// The tree asks for one version of the program, and another one made the plan.
+    fn mind_version(&self, at: usize, planned: &Planned) {
+        let Some(unit) = self.set.units.get(at) else { return };
+        let wanted = unit.stack.tool_version.trim_start_matches('v');
+        // A constraint is the program's to check.
+        let exact = wanted.split('.').count() == 3 && wanted.starts_with(|c: char| c.is_ascii_digit());
+        if exact && !planned.version.is_empty() && planned.version != wanted {
+            let what =
+                format!("stack `{}` asks for version {wanted}, and is planned by {}", unit.key(), planned.version);
+            let problem = Problem::warning(what).note("`tool_version` says so").help(format!(
+                "install it, or name it by {}",
+                if unit.stack.tool == "tofu" { "SUIL_TOFU_BIN" } else { "SUIL_TERRAFORM_BIN" }
+            ));
+            self.change(at, |stand| stand.problems.push(problem));
+        }
     }
 
     fn text_of<'b>(&self, at: usize, planned: &'b Planned) -> &'b str {

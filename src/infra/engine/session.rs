@@ -44,6 +44,8 @@ pub struct Planned {
     pub shown: Value,
     /// True where an apply would change something, as Terraform's exit code says.
     pub differs: bool,
+    /// The version of the program that made it.
+    pub version: String,
 }
 
 /// Terraform in the folder of one stack.
@@ -140,7 +142,8 @@ impl Session<'_> {
         let summary = Summary::read(&value)
             .map_err(|problem| Problem { what: format!("stack `{}`: {}", self.unit.key(), problem.what), ..problem })?;
         let text = self.said(&ended.stdout);
-        Ok(Planned { summary, text: trimmed(&text).to_owned(), shown: value, differs: ended.code == 2 })
+        let version = value.get("terraform_version").and_then(Value::as_str).unwrap_or_default().to_owned();
+        Ok(Planned { version, summary, text: trimmed(&text).to_owned(), shown: value, differs: ended.code == 2 })
     }
 
     /// Applies the plan in `file`.

@@ -1,8 +1,9 @@
 //! One stack as it is run: its folder, its program, its arguments.
 
 use super::Site;
-use super::artifact::{Artifact, slug};
+use super::artifact::Artifact;
 use crate::base::{Problem, Result};
+use crate::infra::graph::key::slug;
 use crate::infra::graph::{Env, Graph, Kind, Need, Stack};
 use crate::infra::layer::Layer;
 use crate::infra::terraform::Tool;

@@ -107,7 +107,10 @@ pub fn instance_fault(name: &str) -> Option<&'static str> {
 /// The key as it can stand in the name of a file: readable, and still one of its own.
 pub fn slug(key: &str) -> String {
     let digest = sha256(key.as_bytes());
-    format!("{}-{}", key.replace(['/', ':'], "-"), digest.get(..8).unwrap_or_default())
+    let plain = key.replace(['/', ':'], "-");
+    // A name holds 255 bytes; the digest keeps apart what is cut.
+    let end = plain.char_indices().map(|(at, _)| at).find(|at| *at >= 150).unwrap_or(plain.len());
+    format!("{}-{}", plain.get(..end).unwrap_or_default(), digest.get(..8).unwrap_or_default())
 }
 
 /// The name of the plan of a stack at a commit; `local` outside git.
