@@ -1,7 +1,7 @@
 //! The nodes of the workspace and the runs over them, read again when somebody asks and the last look is old.
 
-use super::tree::Last;
-use crate::base::{Problem, Problems, clock};
+use super::kept::Kept;
+use crate::base::{Problem, Problems};
 use crate::catalogue::{NodeRow, Workspace};
 use crate::run::facts::read_at;
 use crate::run::past::{End, Head, State};
@@ -44,13 +44,13 @@ pub struct Seen {
 
 pub struct Hosts {
     root: PathBuf,
-    last: Mutex<Option<Last<Seen>>>,
+    last: Kept<Seen>,
     ended: Mutex<HashMap<String, Arc<Past>>>,
 }
 
 impl Hosts {
     pub fn new(root: PathBuf) -> Hosts {
-        Hosts { root, last: Mutex::default(), ended: Mutex::default() }
+        Hosts { root, last: Kept::new(FRESH), ended: Mutex::default() }
     }
 
     pub fn root(&self) -> &Path {
@@ -62,15 +62,7 @@ impl Hosts {
     /// # Errors
     /// The inventory or the folder of runs cannot be read.
     pub fn seen(&self) -> Result<Arc<Seen>, Problems> {
-        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((at, seen)) = &*last
-            && at.elapsed() < FRESH
-        {
-            return seen.clone();
-        }
-        let seen = self.look().map(Arc::new);
-        *last = Some((clock::instant(), seen.clone()));
-        seen
+        self.last.get(|| self.look())
     }
 
     fn look(&self) -> Result<Seen, Problems> {
