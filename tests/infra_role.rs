@@ -207,6 +207,14 @@ output "address" { value = terraform_data.yard.output }
     assert!(second.contains("+ apply yard/harbor") && !second.contains("kiln/harbor"), "{}", ran.stdout);
     let ran = room.apply(&["--confirm"]).expect(0);
     assert!(ran.stdout.contains("nothing to do: here.example.com"), "{}", ran.stdout);
+    for layer in ["kiln", "yard"] {
+        let state = format!("infra/stacks/{layer}/layers/harbor/stacks.out/terraform.tfstate");
+        fs::remove_file(room.path().join(state)).expect("removed");
+    }
+    let ran = room.apply(&["--confirm", "--output", "json"]).expect(0);
+    let end: Value = serde_json::from_str(&ran.stdout).expect("one document");
+    let row = json!({"node": NODE, "outcome": "done", "operations": 2, "planned": 2, "problems": []});
+    assert_eq!(end["nodes"], json!([row]));
 
     // Nothing comes before it any more that could bring what it lacks.
     room.data("infra: {layers: [yard/harbor]}\n");
@@ -233,8 +241,8 @@ fn a_layer_is_held_by_one_node() {
 fn a_stale_plan_is_refused() {
     use suil::infra::envelope::Keys;
     use suil::infra::layer::{Options, Run};
-    use suil::infra::role::{Desk, Ledger};
-    use suil::infra::terraform::{Stop, Tool};
+    use suil::infra::role::{Desk, Ledger, Stops};
+    use suil::infra::terraform::Tool;
     let room = nest(&["harbor"]);
     let mask = suil::base::Mask::new();
     let begin = |root: &Path| Ok(Run::new(root, Options::default(), Keys::none(), suil::base::Mask::new()));
@@ -243,7 +251,7 @@ fn a_stale_plan_is_refused() {
         let store = suil::infra::store::open(None, root)?;
         Ok(Ledger { store, repo: text(""), user: text("anna"), who: text("anna@desk"), reason: text("") })
     };
-    let desk = Desk::new(&room.path(), Options::default(), begin, open, mask, Stop::default());
+    let desk = Desk::new(&room.path(), Options::default(), begin, open, mask, Stops::default());
     let config = suil::base::Plain::from_yaml("layers: [kiln/harbor]").expect("yaml");
     let facts = desk.read(NODE, &config, &|_| None, &|_| ()).expect("a plan");
     let digest = facts.at(&["layers", "kiln/harbor", "plan"]).and_then(|plan| plan.as_str()).expect("a digest");
@@ -369,4 +377,55 @@ fn a_layer_whose_lock_somebody_holds_is_refused() {
     let locks = room.suil(&["infra", "locks", "--repo-root", "infra", "--output", "json"]).expect(0);
     let locks: Value = serde_json::from_str(&locks.stdout).expect("JSON");
     assert_eq!(locks["locks"], json!([]));
+}
+
+/// A layer whose apply lasts as long as there is a file `trap` beside it.
+fn slow() -> Room {
+    let room = nest(&["harbor"]);
+    let wait = "resource \"terraform_data\" \"slow\" {\n  triggers_replace = var.door\n  provisioner \"local-exec\" { command = \"touch ${path.root}/../begun; while test -e ${path.root}/../trap; do sleep 0.1; done\" }\n}\n";
+    room.write("infra/stacks/kiln/base/slow.tf", wait);
+    room.write("infra/stacks/kiln/layers/harbor/trap", "");
+    room
+}
+
+fn interrupt(child: &std::process::Child) {
+    let pid = rustix::process::Pid::from_raw(child.id().try_into().expect("a number")).expect("a process");
+    rustix::process::kill_process(pid, rustix::process::Signal::INT).expect("it runs");
+}
+
+#[test]
+fn a_layer_that_is_being_applied_is_applied_to_its_end_when_the_run_is_interrupted() {
+    let room = slow();
+    let layer = room.path().join("infra/stacks/kiln/layers/harbor");
+    let child = room.start(&["apply", "--role", "demo", "--confirm"]);
+    room::until("Terraform applies", || layer.join("begun").exists());
+    interrupt(&child);
+    std::thread::sleep(std::time::Duration::from_millis(300));
+    fs::remove_file(layer.join("trap")).expect("removed");
+    let ran = sealed(&room, Ran::of(child.wait_with_output().expect("an end"))).expect(130);
+    assert_eq!(room.outcome(), "done", "{}{}", ran.stdout, ran.stderr);
+    assert!(!ran.stderr.contains("terraform"), "{}", ran.stderr);
+    assert!(room.read(&format!("facts/{NODE}/infra.yaml")).contains("address: harbor-1"));
+}
+
+#[test]
+fn a_layer_that_is_left_alone_is_in_doubt_and_the_next_run_takes_its_lock_over() {
+    let room = slow();
+    let layer = room.path().join("infra/stacks/kiln/layers/harbor");
+    let child = room.start(&["apply", "--role", "demo", "--confirm"]);
+    room::until("Terraform applies", || layer.join("begun").exists());
+    interrupt(&child);
+    std::thread::sleep(std::time::Duration::from_millis(300));
+    interrupt(&child);
+    let ran = Ran::of(child.wait_with_output().expect("an end")).expect(130);
+    assert_eq!(room.outcome(), "in doubt", "{}{}", ran.stdout, ran.stderr);
+    // Terraform is still at it, and its state is locked.
+    let ran = room.apply(&["--confirm"]).expect(1);
+    assert!(ran.stderr.contains("Error acquiring the state lock"), "{}", ran.stderr);
+    fs::remove_file(layer.join("trap")).expect("removed");
+    room::until("Terraform ends", || state(&room, "harbor").contains("harbor-1"));
+    room::until("Terraform lets go", || !layer.join("stacks.out/.terraform.tfstate.lock.info").exists());
+    room.write("infra/stacks/kiln/layers/harbor/layer.tfvars", "door = \"2\"\n");
+    sealed(&room, room.apply(&["--confirm"])).expect(0);
+    assert!(state(&room, "harbor").contains("harbor-2"));
 }

@@ -98,7 +98,8 @@ under_every_shell!(uploads_arrive_byte_for_byte, session, shell, {
         let beside = Some(path.to_str().expect("text").to_owned());
         let uploads = vec![Upload { content: content.clone(), beside }, Upload { content, beside: None }];
         let script = format!("cmp \"$1\" \"$2\"; mv -- \"$1\" {quoted}; echo done");
-        let outcome = session.perform("upload", &Action { script, uploads }, STEP).await.expect("an outcome");
+        let outcome =
+            session.perform("upload", &Action { script, uploads, layer: None }, STEP).await.expect("an outcome");
         assert_eq!((outcome.status, outcome.stdout.as_str()), (0, "done\n"), "{shell:?} {size}: {}", outcome.stderr);
         assert!(std::fs::read(&path).expect("the file") == bytes, "{shell:?} {size}");
         assert_eq!(std::fs::read_dir(place.path()).expect("folder").count(), 1, "{shell:?}: only the file is left");
@@ -109,7 +110,7 @@ under_every_shell!(uploads_arrive_byte_for_byte, session, shell, {
 under_every_shell!(an_upload_that_cannot_be_stored_fails_and_the_session_goes_on, session, shell, {
     let upload =
         |beside: &str| Upload { content: Content::Bytes(vec![7; 300_000].into()), beside: Some(beside.to_owned()) };
-    let action = Action { script: "echo ran".into(), uploads: vec![upload("/no/such/folder/file")] };
+    let action = Action { script: "echo ran".into(), uploads: vec![upload("/no/such/folder/file")], layer: None };
     let failure = session.perform("write /no/such", &action, STEP).await.expect_err("a failure");
     assert!(failure.problem.what.contains("cannot store an upload"), "{shell:?}: {failure:?}");
     assert_eq!(said(&mut session, "echo on").await, "on\n", "{shell:?}");
@@ -177,7 +178,7 @@ under_every_shell!(nothing_is_left_when_the_session_ends, session, shell, {
     let uploads = vec![Upload { content: Content::Bytes(vec![1; 9].into()), beside }];
     let pid = place.path().join("pid");
     let script = format!("echo $$ >{0}.new; mv {0}.new {0}; sleep 1000", pid.display());
-    let action = Action { script, uploads };
+    let action = Action { script, uploads, layer: None };
     let cut = tokio::time::timeout(Duration::from_millis(700), session.perform("hang", &action, STEP)).await;
     assert!(cut.is_err() && pid.exists(), "{shell:?}: it was running");
     drop(session);
@@ -253,7 +254,7 @@ async fn a_large_file_is_streamed_and_arrives_verified() {
     let to = place.path().join("to");
     let content = Content::File { path: source, size, sha256: sha256.clone() };
     let uploads = vec![Upload { content, beside: to.to_str().map(str::to_owned) }];
-    let action = Action { script: format!("mv \"$1\" {}", to.display()), uploads };
+    let action = Action { script: format!("mv \"$1\" {}", to.display()), uploads, layer: None };
     let outcome = session.perform("write it", &action, Duration::from_secs(120)).await.expect("an outcome");
     assert_eq!(outcome.status, 0, "{}", outcome.stderr);
     let found = suil::base::digest::sha256_of(std::fs::File::open(&to).expect("file")).expect("digest");

@@ -87,7 +87,10 @@ over_both_clients!(a_large_upload_is_verified_and_leaves_nothing, transport, {
     let uploads = vec![Upload { content: content.clone(), beside: Some("/var/tmp/big".into()) }];
     let script =
         "mv \"$1\" /var/tmp/big; sha256sum /var/tmp/big; rm /var/tmp/big; ls -a /var/tmp | grep -c '^.suil-' || true";
-    let outcome = session.perform("upload", &Action { script: script.into(), uploads }, STEP).await.expect("outcome");
+    let outcome = session
+        .perform("upload", &Action { script: script.into(), uploads, layer: None }, STEP)
+        .await
+        .expect("outcome");
     assert_eq!(outcome.stdout, format!("{}  /var/tmp/big\n0\n", content.sha256()), "{}", outcome.stderr);
     let folder = session.run("look", "echo $suil_folder", STEP).await.expect("outcome").stdout;
     session.close().await;
@@ -250,7 +253,8 @@ over_both_clients!(every_kind_of_node_carries_a_session, transport, {
             let uploads = vec![Upload { content: content.clone(), beside: Some(name.into()) }];
             let quoted = suil::base::shell::quote(name);
             let script = format!("mv \"$1\" {quoted}; sha256sum <{quoted}; rm {quoted}; umask; command -v sysctl");
-            let outcome = session.perform("upload", &Action { script, uploads }, STEP).await.expect("outcome");
+            let outcome =
+                session.perform("upload", &Action { script, uploads, layer: None }, STEP).await.expect("outcome");
             let mut lines = outcome.stdout.lines();
             assert!(lines.next().expect("sum").starts_with(&content.sha256()), "{node}: {outcome:?}");
             assert_eq!(lines.next(), Some("0022"), "{node}");
@@ -274,7 +278,7 @@ over_both_clients!(a_cut_connection_ends_what_was_running_and_leaves_nothing, tr
         let folder = session.run("look", "printf %s $suil_folder", STEP).await.expect("outcome").stdout;
         let uploads =
             vec![Upload { content: Content::Bytes(vec![7; 99].into()), beside: Some("/opt/cut-target".into()) }];
-        let action = Action { script: "exec sleep 98765".into(), uploads };
+        let action = Action { script: "exec sleep 98765".into(), uploads, layer: None };
         let cut = tokio::time::timeout(Duration::from_secs(1), session.perform("hang", &action, STEP)).await;
         assert!(cut.is_err());
         drop(session);
@@ -293,7 +297,7 @@ async fn what_a_killed_session_left_is_removed_by_the_next() {
     let mut session = open(&target("debian1", "deploy")).await;
     let folder = session.run("look", "printf %s $suil_folder", STEP).await.expect("outcome").stdout;
     let uploads = vec![Upload { content: Content::Bytes(vec![7; 99].into()), beside: Some("/srv/kill-target".into()) }];
-    let action = Action { script: "kill -9 $$; sleep 1; echo ended".into(), uploads };
+    let action = Action { script: "kill -9 $$; sleep 1; echo ended".into(), uploads, layer: None };
     // The job outlives the session program, and its answer still comes.
     let outcome = session.perform("break", &action, STEP).await.expect("outcome");
     assert!(outcome.stdout.contains("ended\n"), "{outcome:?}");

@@ -279,7 +279,12 @@ fn apply(
 
 impl Before {
     fn take(&mut self, outcomes: Vec<(String, run::Outcome)>) {
-        self.outcomes.extend(outcomes);
+        for (node, outcome) in outcomes {
+            match self.outcomes.iter_mut().find(|(known, _)| *known == node) {
+                Some((_, earlier)) => *earlier = outcome.after(earlier),
+                None => self.outcomes.push((node, outcome)),
+            }
+        }
         self.outcomes.sort_by(|(a, _), (b, _)| a.cmp(b));
     }
 }

@@ -14,7 +14,7 @@ use tokio::signal::unix::{SignalKind, signal};
 const USUAL: [&str; 2] = ["vi", "nano"];
 
 /// Settings that an editor, and what it starts, has no use for.
-const OURS: [&str; 4] = ["SUIL_AGE_KEY", "SUIL_KEY_PASSPHRASE", "SUIL_STORE", "SUIL_SUDO_PASSWORD"];
+const OURS: [&str; 5] = ["SUIL_AGE_KEY", "SUIL_KEY_PASSPHRASE", "SUIL_STORE", "SUIL_SUDO_PASSWORD", "SUIL_TOKEN"];
 
 /// An editor, and the signals that are meant for it or for suil. From the making of this value on no signal ends suil
 /// before it has cleaned up.

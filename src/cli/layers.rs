@@ -4,8 +4,7 @@ use super::infra::{begin, options, root, tree};
 use super::{Context, start};
 use crate::base::{Mask, Place, Plain, Problem, Problems};
 use crate::data::tree::Repository;
-use crate::infra::role::{Desk, Ledger};
-use crate::infra::terraform::Stop;
+use crate::infra::role::{Desk, Ledger, Stops};
 use crate::plan::Layer;
 use crate::run::Layers;
 use std::path::{Path, PathBuf};
@@ -15,15 +14,15 @@ use std::sync::OnceLock;
 pub struct Held {
     context: Context,
     mask: Mask,
-    stop: Stop,
+    stops: Stops,
     root: PathBuf,
     desk: OnceLock<Result<Desk, Problems>>,
 }
 
 impl Held {
-    /// The layers of the workspace at `root`; what is secret is added to `mask`, and `stop` interrupts Terraform.
-    pub fn new(context: &Context, root: &Path, mask: &Mask, stop: Stop) -> Held {
-        Held { context: context.clone(), mask: mask.clone(), stop, root: root.to_owned(), desk: OnceLock::new() }
+    /// The layers of the workspace at `root`; what is secret is added to `mask`, and `stops` interrupt Terraform.
+    pub fn new(context: &Context, root: &Path, mask: &Mask, stops: Stops) -> Held {
+        Held { context: context.clone(), mask: mask.clone(), stops, root: root.to_owned(), desk: OnceLock::new() }
     }
 
     fn desk(&self) -> Result<&Desk, Problems> {
@@ -43,7 +42,7 @@ impl Held {
                     reason: start::purpose(),
                 })
             };
-            Ok(Desk::new(&self.root, options, begin, open, self.mask.clone(), self.stop.clone()))
+            Ok(Desk::new(&self.root, options, begin, open, self.mask.clone(), self.stops.clone()))
         };
         self.desk.get_or_init(open).as_ref().map_err(Problems::clone)
     }

@@ -7,7 +7,7 @@ use super::settings::variable;
 use super::{Context, Selection};
 use crate::base::{Mask, Plain, Problem, Problems, clock, problem, problem::Kind};
 use crate::catalogue::Catalogue;
-use crate::infra::terraform;
+use crate::infra::role::Stops;
 use crate::node::hostkey::{self, HostKey};
 use crate::node::{Access, Failure, Reason, Sudo, Target};
 use crate::run::{
@@ -123,7 +123,7 @@ impl Start {
     fn with(loaded: Loaded, catalogue: Catalogue, options: Options) -> Result<Start, Problems> {
         let screen = Arc::new(ui::watch::Screen::default());
         let stop = Stop::default();
-        let halt = terraform::Stop::default();
+        let halt = Stops::default();
         let setup = Arc::new(setup(loaded, &screen, halt.clone()));
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
         let runtime = runtime.map_err(|e| Problem::new(format!("cannot start the threads of a run: {e}")))?;
@@ -374,7 +374,7 @@ impl Start {
     }
 }
 
-fn setup(loaded: Loaded, screen: &Arc<ui::watch::Screen>, halt: terraform::Stop) -> Setup {
+fn setup(loaded: Loaded, screen: &Arc<ui::watch::Screen>, halt: Stops) -> Setup {
     let Loaded { context, workspace, settings, vault, mask, modules } = loaded;
     let sudo = match settings.sudo_password {
         Some(word) => {
@@ -417,11 +417,12 @@ pub(super) async fn listen(stop: Stop) {
 }
 
 /// Lets Terraform hear of each wish to stop.
-async fn hand_on(stop: Stop, halt: terraform::Stop) {
+async fn hand_on(stop: Stop, halt: Stops) {
     stop.wished().await;
-    halt.ask();
+    halt.before.ask();
     stop.demanded().await;
-    halt.ask();
+    halt.before.ask();
+    halt.after.ask();
 }
 
 /// `anna@desk: suil apply --role web`, or with a reason `anna@desk: new kernel (suil apply --role web)`. Arguments of

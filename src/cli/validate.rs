@@ -6,7 +6,7 @@ use super::{Context, Outcome};
 use crate::base::{Plain, Problem, Problems};
 use crate::catalogue::{self, Entry};
 use crate::data::library::Origin;
-use crate::infra::terraform::Stop;
+use crate::infra::role::Stops;
 use crate::plan::{Language, conflict, want::Want};
 use crate::run::layers;
 use crate::ui::text::count;
@@ -63,7 +63,7 @@ fn check(context: &Context, loaded: &Loaded) -> Problems {
     }
     let (catalogue, found) = catalogue::validate(workspace);
     problems.extend(found);
-    let layers = Held::new(context, workspace.root(), &loaded.mask, Stop::default());
+    let layers = Held::new(context, workspace.root(), &loaded.mask, Stops::default());
     problems.extend(nodes(loaded, &catalogue.entries));
     // One after the other: which of two nodes holds a layer must not depend on threads.
     problems.extend(catalogue.entries.iter().flat_map(|entry| held(loaded, &layers, entry)));

@@ -37,7 +37,9 @@ pub(super) async fn run(program: &str, args: &[String]) -> std::io::Result<std::
 #[allow(clippy::disallowed_methods)]
 pub(super) fn bare(program: impl AsRef<OsStr>) -> tokio::process::Command {
     let mut command = tokio::process::Command::new(program);
-    for name in ["SUIL_AGE_KEY", "SUIL_AGE_KEY_FILE", "SUIL_KEY_PASSPHRASE", "SUIL_STORE", "SUIL_SUDO_PASSWORD"] {
+    for name in
+        ["SUIL_AGE_KEY", "SUIL_AGE_KEY_FILE", "SUIL_KEY_PASSPHRASE", "SUIL_STORE", "SUIL_SUDO_PASSWORD", "SUIL_TOKEN"]
+    {
         command.env_remove(name);
     }
     command.process_group(0);

@@ -53,7 +53,7 @@ impl Hand {
         #[allow(clippy::disallowed_methods)]
         let mut command = std::process::Command::new(program);
         // Whoever works there inherits them otherwise.
-        for name in ["SUIL_AGE_KEY", "SUIL_KEY_PASSPHRASE", "SUIL_STORE", "SUIL_SUDO_PASSWORD"] {
+        for name in ["SUIL_AGE_KEY", "SUIL_KEY_PASSPHRASE", "SUIL_STORE", "SUIL_SUDO_PASSWORD", "SUIL_TOKEN"] {
             command.env_remove(name);
         }
         let error = command.args(args).exec();

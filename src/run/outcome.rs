@@ -48,6 +48,23 @@ impl Outcome {
         }
     }
 
+    /// This end of a node, where an earlier round of the run had brought it to another one: what was performed then counts.
+    #[must_use]
+    pub fn after(self, earlier: &Outcome) -> Outcome {
+        let Outcome::Done { operations: done } = earlier else { return self };
+        match self {
+            Outcome::Done { operations } => Outcome::Done { operations: operations + done },
+            Outcome::Nothing => Outcome::Done { operations: *done },
+            Outcome::Failed { performed, planned, problems } => {
+                Outcome::Failed { performed: performed + done, planned: planned + done, problems }
+            }
+            Outcome::InDoubt { performed, planned, problem } => {
+                Outcome::InDoubt { performed: performed + done, planned: planned + done, problem }
+            }
+            Outcome::NotReached { .. } | Outcome::Planned { .. } => self,
+        }
+    }
+
     /// `{outcome, operations, planned, problems}`.
     pub fn to_plain(&self) -> Plain {
         let (operations, planned) = match self {

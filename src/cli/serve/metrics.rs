@@ -68,13 +68,13 @@ fn figures(shelf: &Shelf) -> Result<Text, Fault> {
         text.gauge("graph_cycles", "Groups of stacks that depend on themselves.", known.cycles.len() as f64);
     }
     if let Some(store) = shelf.store()? {
-        let locks = store.locks()?;
+        let repo = known.as_ref().map(|known| known.graph.repo.clone()).unwrap_or_default();
+        let locks = shelf.locks(&*store, &repo)?;
         text.gauge("locks", "Locks that are held.", locks.len() as f64);
         let left = locks.iter().filter(|lock| lock.life() == Life::Gone).count();
         text.gauge("locks_left_over", "Locks whose process is gone.", left as f64);
         let oldest = locks.iter().map(|lock| (clock::now() - lock.taken).num_seconds()).max().unwrap_or(0);
         text.gauge("oldest_lock_seconds", "Age of the oldest lock.", oldest as f64);
-        let repo = known.as_ref().map(|known| known.graph.repo.clone()).unwrap_or_default();
         let drift = store.drift(&repo)?;
         text.family("drift_stacks", "gauge", "Stacks by what the last look for drift found.");
         for state in DriftState::ALL {
@@ -83,10 +83,13 @@ fn figures(shelf: &Shelf) -> Result<Text, Fault> {
         }
         text.family("runs_open", "gauge", "Runs over stacks that have not ended, by state.");
         for state in RunState::ALL.iter().filter(|state| !state.is_final()) {
-            let filter = Filter { state: Some(*state), limit: Some(MOST), ..Filter::default() };
+            let filter =
+                Filter { repo: shelf.rows_of(&repo), state: Some(*state), limit: Some(MOST), ..Filter::default() };
             text.labelled("runs_open", "state", state.word(), store.runs(&filter)?.len() as f64);
         }
-        if let Some(last) = store.runs(&Filter { limit: Some(1), ..Filter::default() })?.first() {
+        if let Some(last) =
+            store.runs(&Filter { repo: shelf.rows_of(&repo), limit: Some(1), ..Filter::default() })?.first()
+        {
             text.gauge(
                 "last_run_timestamp_seconds",
                 "When the newest run over stacks began.",

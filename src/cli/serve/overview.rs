@@ -64,9 +64,12 @@ fn infra(shelf: &Shelf) -> Result<Plain, Fault> {
     let store = shelf.store()?;
     let (mut locks, mut drift, mut runs) = (Vec::new(), Vec::new(), Vec::new());
     if let Some(store) = &store {
-        locks = store.locks()?;
+        locks = shelf.locks(&**store, &repo)?;
         drift = store.drift(&repo)?;
-        runs = heads(&**store, &store.runs(&Filter { limit: Some(FEW as u32), ..Filter::default() })?)?;
+        runs = heads(
+            &**store,
+            &store.runs(&Filter { repo: shelf.rows_of(&repo), limit: Some(FEW as u32), ..Filter::default() })?,
+        )?;
     }
     let drifted: Vec<&Drift> = drift.iter().filter(|one| one.state == DriftState::Drifted).collect();
     out.set("store", store.map(|store| Plain::from(place(&store.place(), shelf))));

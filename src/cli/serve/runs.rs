@@ -23,10 +23,10 @@ fn listed(words: impl Iterator<Item = &'static str>) -> String {
     words.collect::<Vec<_>>().join(", ")
 }
 
-fn page(shelf: &Shelf, asked: &Asked, repo: Option<String>, stack: Option<String>) -> Answered {
+fn page(shelf: &Shelf, asked: &Asked, repo: &str, stack: Option<String>) -> Answered {
     let page = Page::of(asked, &["mode", "state", "stack"])?;
     let filter = Filter {
-        repo,
+        repo: shelf.rows_of(repo),
         mode: word(asked, "mode", Mode::of, &listed(Mode::ALL.iter().map(|one| one.word())))?,
         state: word(asked, "state", RunState::of, &listed(RunState::ALL.iter().map(|one| one.word())))?,
         stack: stack.or_else(|| asked.get("stack").filter(|stack| !stack.is_empty()).cloned()),
@@ -52,7 +52,7 @@ pub fn heads(store: &dyn Store, runs: &[Run]) -> Result<Vec<Plain>, Fault> {
 }
 
 pub async fn all(State(shelf): State<Arc<Shelf>>, asked: Asked) -> Answered {
-    shelf.read(move |shelf| page(shelf, &asked, None, None)).await
+    shelf.read(move |shelf| page(shelf, &asked, &shelf.known()?.graph.repo, None)).await
 }
 
 pub async fn of_repo(
@@ -63,7 +63,7 @@ pub async fn of_repo(
     shelf
         .read(move |shelf| {
             let repo = stacks::repo_of(shelf, &owner, &name)?;
-            page(shelf, &asked, Some(repo), None)
+            page(shelf, &asked, &repo, None)
         })
         .await
 }
@@ -72,7 +72,7 @@ pub async fn of_stack(State(shelf): State<Arc<Shelf>>, Path(id): Path<String>, a
     shelf
         .read(move |shelf| {
             let (repo, key) = stacks::named(shelf, &id)?;
-            page(shelf, &asked, Some(repo), Some(key))
+            page(shelf, &asked, &repo, Some(key))
         })
         .await
 }
@@ -153,15 +153,18 @@ pub async fn audit(State(shelf): State<Arc<Shelf>>, asked: Asked) -> Answered {
             let Some(store) = shelf.store()? else {
                 return Listed { items: Vec::new(), next: None, total: None }.answer("audit");
             };
+            let own = shelf.rows_of(&shelf.known()?.graph.repo);
             // New lines come in front, so a cursor is the id of a line and not its number.
             let mut limit = page.limit + 1;
             loop {
-                let entries = store.audit(field("stack"), field("run"), u32::try_from(limit).unwrap_or(u32::MAX))?;
+                let mut entries =
+                    store.audit(field("stack"), field("run"), u32::try_from(limit).unwrap_or(u32::MAX))?;
+                let whole = entries.len() < limit;
+                entries.retain(|entry| own.as_ref().is_none_or(|own| own.eq_ignore_ascii_case(&entry.repo)));
                 let start = match &page.after {
                     None => Some(0),
                     Some(after) => entries.iter().position(|entry| entry.id == *after).map(|at| at + 1),
                 };
-                let whole = entries.len() < limit;
                 if let Some(start) = start
                     && (whole || entries.len() > start + page.limit)
                 {

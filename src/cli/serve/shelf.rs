@@ -6,7 +6,7 @@ use super::lag::{Found, Lookup};
 use super::token::Token;
 use super::tree::{Known, Tree};
 use crate::base::Problem;
-use crate::infra::store::{self, Store};
+use crate::infra::store::{self, Lock, Store};
 use axum::http::StatusCode;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -72,6 +72,23 @@ impl Shelf {
             *store = store::known(self.url.as_deref().map(String::as_str), self.tree.root())?;
         }
         Ok(store.clone())
+    }
+
+    /// The repository whose rows are told; `None` for all, where the store belongs to this tree alone, whatever it was
+    /// called meanwhile.
+    pub fn rows_of(&self, repo: &str) -> Option<String> {
+        self.url.as_ref().map(|_| repo.to_owned())
+    }
+
+    /// The locks of the tree.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    pub fn locks(&self, store: &dyn Store, repo: &str) -> Result<Vec<Lock>, Problem> {
+        let own = self.rows_of(repo);
+        let mut locks = store.locks()?;
+        locks.retain(|lock| own.as_ref().is_none_or(|own| own.eq_ignore_ascii_case(&lock.repo)));
+        Ok(locks)
     }
 
     /// What people know the workspace by: the repository, else the folder.

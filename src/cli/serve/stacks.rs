@@ -114,7 +114,7 @@ pub async fn graph(
                 }
             };
             let (locks, drift) = match &store {
-                Some(store) => (of(store.locks()?, &repo), store.drift(&repo)?),
+                Some(store) => (shelf.locks(&**store, &repo)?, store.drift(&repo)?),
                 None => (Vec::new(), Vec::new()),
             };
             let drawn = Drawn {
@@ -130,11 +130,6 @@ pub async fn graph(
         .await
 }
 
-/// The locks of a repository.
-fn of(locks: Vec<Lock>, repo: &str) -> Vec<Lock> {
-    locks.into_iter().filter(|lock| lock.repo.eq_ignore_ascii_case(repo)).collect()
-}
-
 /// A stack of the tree, and beside it what the store says of it.
 struct Beside {
     seen: HashMap<String, Seen>,
@@ -147,7 +142,7 @@ impl Beside {
         let mut beside = Beside { seen: HashMap::new(), locks: HashMap::new(), drift: HashMap::new() };
         if let Some(store) = shelf.store()? {
             beside.seen = store.seen(repo)?.into_iter().map(|one| (one.key.clone(), one)).collect();
-            beside.locks = of(store.locks()?, repo).into_iter().map(|one| (one.stack.clone(), one)).collect();
+            beside.locks = shelf.locks(&*store, repo)?.into_iter().map(|one| (one.stack.clone(), one)).collect();
             beside.drift = store.drift(repo)?.into_iter().map(|one| (one.stack.clone(), one)).collect();
         }
         Ok(beside)
@@ -251,7 +246,7 @@ fn whole(shelf: &Shelf, id: &str) -> Result<Plain, Fault> {
     if let Some(store) = &store {
         history = store.drift_history(&repo, &key, 20)?.iter().map(Drift::to_plain).collect();
         let filter =
-            Filter { repo: Some(repo.clone()), stack: Some(key.clone()), limit: Some(20), ..Filter::default() };
+            Filter { repo: shelf.rows_of(&repo), stack: Some(key.clone()), limit: Some(20), ..Filter::default() };
         runs = heads(&**store, &store.runs(&filter)?)?;
     }
     out.set("last", last);
@@ -264,7 +259,8 @@ pub async fn locks(State(shelf): State<Arc<Shelf>>, asked: Asked) -> Answered {
     shelf
         .read(move |shelf| {
             let page = Page::of(&asked, &[])?;
-            let mut locks = shelf.store()?.map(|store| store.locks()).transpose()?.unwrap_or_default();
+            let repo = shelf.known()?.graph.repo.clone();
+            let mut locks = shelf.store()?.map(|store| shelf.locks(&*store, &repo)).transpose()?.unwrap_or_default();
             let name = |lock: &Lock| format!("{}//{}", lock.repo, lock.stack);
             locks.sort_by_key(name);
             page.cut(locks, name, Lock::to_plain).answer("locks")

@@ -211,7 +211,11 @@ fn program(folder: &Path, args: &[&str]) -> Command {
     ] {
         command.env(name, value);
     }
-    command.env_remove("GIT_PREFIX");
+    // What git starts, ssh or a helper for passwords, need not know ours.
+    for name in ["GIT_PREFIX", "SUIL_AGE_KEY", "SUIL_KEY_PASSPHRASE", "SUIL_STORE", "SUIL_SUDO_PASSWORD", "SUIL_TOKEN"]
+    {
+        command.env_remove(name);
+    }
     command
 }
 

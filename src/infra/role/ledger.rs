@@ -1,8 +1,11 @@
 //! The lock of a layer while it is applied, and the run that `suil infra runs` shows of it.
 
 use crate::base::{Problem, clock};
-use crate::infra::store::{self, Mode, Process, Run, RunStack, RunState, StackState, Store, Trigger};
+use crate::infra::store::{self, Life, Mode, Process, Run, RunStack, RunState, StackState, Store, Trigger};
 use std::sync::Arc;
+
+/// Why a stack is in such a run.
+const REASON: &str = "role";
 
 /// The store of a tree, and in whose name it is written.
 #[derive(Clone)]
@@ -25,6 +28,22 @@ pub struct Held<'a> {
 }
 
 impl Ledger {
+    /// Takes the lock of a stack away from a role's run whose process is gone, and tells whether there was one.
+    ///
+    /// # Errors
+    /// The store cannot be read or written.
+    pub fn free(&self, stack: &str) -> Result<bool, Problem> {
+        let mut gone = Vec::new();
+        for lock in self.store.locks()? {
+            let ours = lock.stack == stack && lock.repo.eq_ignore_ascii_case(&self.repo);
+            if ours && lock.process.life() == Life::Gone {
+                let of_role = self.store.stacks(&lock.run)?.iter().any(|row| row.reasons == [REASON]);
+                gone.extend(of_role.then_some(lock));
+            }
+        }
+        Ok(!gone.is_empty() && !self.store.unlock(&gone, &self.who, "its process is gone")?.is_empty())
+    }
+
     /// Takes the lock of one stack.
     ///
     /// # Errors
@@ -49,7 +68,7 @@ impl Ledger {
             run: run.id.clone(),
             stack: stack.to_owned(),
             wave: 0,
-            reasons: vec!["role".to_owned()],
+            reasons: vec![REASON.to_owned()],
             via: Vec::new(),
             environment: None,
             state: StackState::Pending,

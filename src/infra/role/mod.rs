@@ -7,7 +7,7 @@ mod facts;
 mod ledger;
 mod plans;
 
-pub use ledger::Ledger;
+pub use ledger::{Held, Ledger};
 
 use crate::base::problem::Kind;
 use crate::base::{Mask, Place, Plain, Problem, Problems, Result, nearest::nearest};
@@ -18,6 +18,7 @@ use plans::{Plan, Plans};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
 use std::path::{Component, Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Begins a run over the tree at a root.
@@ -34,13 +35,24 @@ pub struct Desk {
     open: Box<Open>,
     mask: Mask,
     plans: Plans,
-    stop: Stop,
+    stops: Stops,
+    /// Something was applied: what is read from now on shows what came of it.
+    applied: AtomicBool,
     /// The keys of each tree, by its root: they are asked for once.
     secrets: Mutex<BTreeMap<PathBuf, Secrets>>,
     /// Who holds each layer.
     holders: Mutex<BTreeMap<PathBuf, String>>,
     /// The output folders of layers that waited for another one.
     waited: Mutex<BTreeSet<PathBuf>>,
+}
+
+/// Who interrupts Terraform where it only reads. A layer that is being applied is applied to its end.
+#[derive(Clone, Debug, Default)]
+pub struct Stops {
+    /// Until something was applied.
+    pub before: Stop,
+    /// From then on.
+    pub after: Stop,
 }
 
 /// What the module's config says.
@@ -55,14 +67,14 @@ pub type Places<'a> = &'a dyn Fn(&[&str]) -> Option<Place>;
 
 impl Desk {
     /// `begin` is asked for a run whenever layers are read: what was applied since is seen. What is secret is added to
-    /// `mask`. `open` gives the store that has the locks of a tree. `stop` interrupts what only reads; a layer that is being applied is applied to its end.
+    /// `mask`. `open` gives the store that has the locks of a tree.
     pub fn new(
         workspace: &Path,
         options: Options,
         begin: impl Fn(&Path) -> Result<Run> + Send + Sync + 'static,
         open: impl Fn(&Path) -> Result<Ledger> + Send + Sync + 'static,
         mask: Mask,
-        stop: Stop,
+        stops: Stops,
     ) -> Desk {
         Desk {
             plans: Plans::new(workspace),
@@ -71,7 +83,8 @@ impl Desk {
             begin: Box::new(begin),
             open: Box::new(open),
             mask,
-            stop,
+            stops,
+            applied: AtomicBool::new(false),
             secrets: Mutex::default(),
             holders: Mutex::default(),
             waited: Mutex::default(),
@@ -145,10 +158,28 @@ impl Desk {
             return Err(problem.help(format!("`suil apply --node {node}` plans it again")));
         };
         let ledger = (self.open)(&plan.root).map_err(|problems| problems.into_iter().next().unwrap_or_default())?;
-        let held = ledger.take(&plan.stack)?;
+        let held = self.lock(&ledger, &plan.stack)?;
+        self.applied.store(true, Ordering::SeqCst);
         let applied = self.perform(node, name, &plan, tell);
         let ended = held.end(applied.is_ok());
         applied.and_then(|said| ended.map(|()| said))
+    }
+
+    fn stop(&self) -> &Stop {
+        if self.applied.load(Ordering::SeqCst) { &self.stops.after } else { &self.stops.before }
+    }
+
+    /// Takes the lock of a stack; that of a role's run which broke off is taken over once its Terraform has ended, too.
+    fn lock<'a>(&self, ledger: &'a Ledger, stack: &str) -> Result<Held<'a>, Problem> {
+        match ledger.take(stack) {
+            Err(problem) if problem.kind == Kind::Refused => {
+                if self.plans.is_left_running() {
+                    return Err(problem.note("a Terraform that an earlier suil left alone is still at work"));
+                }
+                if ledger.free(stack)? { ledger.take(stack) } else { Err(problem) }
+            }
+            taken => taken,
+        }
     }
 
     fn perform(&self, node: &str, name: &str, plan: &Plan, tell: &dyn Fn(&str)) -> Result<String, Problem> {
@@ -288,7 +319,7 @@ impl Desk {
         let mut out = OsString::from("-out=");
         out.push(plan.path());
         let words = ["plan".as_ref(), "-input=false".as_ref(), "-no-color".as_ref(), out.as_os_str()];
-        let first = plan.run(&words, &self.stop, &())?;
+        let first = plan.run(&words, self.stop(), &())?;
         if first.is_well() {
             return Ok(());
         }
@@ -301,7 +332,7 @@ impl Desk {
 
     /// Runs a command that has to end well.
     fn done(&self, name: &str, plan: &Plan, words: &[&OsStr]) -> Result<Ended, Problem> {
-        let ended = plan.run(words, &self.stop, &())?;
+        let ended = plan.run(words, self.stop(), &())?;
         if ended.is_well() {
             return Ok(ended);
         }

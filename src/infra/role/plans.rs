@@ -105,7 +105,8 @@ impl Plans {
         // Held until the own folder is locked: nobody takes that for one of a process that is gone.
         let _all = locked(&self.folder, FlockOperation::LockExclusive).map_err(failed)?;
         for entry in std::fs::read_dir(&self.folder).map_err(failed)?.flatten() {
-            if locked(&entry.path(), FlockOperation::NonBlockingLockExclusive).is_ok() {
+            let gone = locked(&entry.path(), FlockOperation::NonBlockingLockExclusive).is_ok();
+            if gone && !is_running(&entry.path()) {
                 // What cannot be removed is tried again by the next process.
                 let _ = std::fs::remove_dir_all(entry.path());
             }
@@ -115,6 +116,13 @@ impl Plans {
         let folder = made.map_err(failed)?;
         let lock = locked(folder.path(), FlockOperation::NonBlockingLockExclusive).map_err(failed)?;
         Ok(Own { folder, _lock: lock })
+    }
+
+    /// True while a program runs that a process which is gone has left alone.
+    pub fn is_left_running(&self) -> bool {
+        let entries = std::fs::read_dir(&self.folder).into_iter().flatten().flatten().map(|entry| entry.path());
+        let gone = |path: &PathBuf| locked(path, FlockOperation::NonBlockingLockExclusive).is_ok();
+        entries.filter(gone).any(|path| is_running(&path))
     }
 
     /// Keeps a plan in place of an older one of its layer. `digest` is of what it does.
@@ -131,8 +139,38 @@ impl Plans {
     }
 }
 
+/// True while a program that was started in this folder runs.
+fn is_running(folder: &Path) -> bool {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
+    let outputs = entries.filter(|path| path.extension().is_some_and(|end| end == "out"));
+    outputs
+        .filter_map(|path| path.file_stem()?.to_str().map(str::to_owned))
+        .any(|name| process::is_running(folder, &name))
+}
+
 fn locked(folder: &Path, how: FlockOperation) -> std::io::Result<File> {
     let folder = File::open(folder)?;
     flock(&folder, how)?;
     Ok(folder)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_process_that_is_gone_left_is_removed_and_the_rest_is_not() {
+        let room = tempfile::tempdir().expect("a folder");
+        let begun = Plans::new(room.path());
+        let own = begun.begin().expect("a folder");
+        let gone = room.path().join(".suil/held/run-gone");
+        std::fs::create_dir(&gone).expect("a folder");
+        std::fs::write(gone.join("x.tfplan"), "secret").expect("a file");
+        let other = Plans::new(room.path()).begin().expect("a folder");
+        assert!(own.folder.path().is_dir() && other.folder.path().is_dir() && !gone.exists());
+        for folder in [own.folder.path(), other.folder.path(), &room.path().join(".suil/held")] {
+            let mode = std::fs::metadata(folder).expect("a folder").permissions().mode();
+            assert_eq!(mode & 0o777, 0o700, "{}", folder.display());
+        }
+    }
 }

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Output, Stdio};
 
 /// What only suil needs to know, and no program that it starts.
-const OWN: &[&str] = &["SUIL_KEY_PASSPHRASE", "SUIL_AGE_KEY", "SUIL_STORE", "STACKS_PRIVATE_KEY_PATH"];
+const OWN: &[&str] = &["SUIL_KEY_PASSPHRASE", "SUIL_AGE_KEY", "SUIL_STORE", "SUIL_TOKEN", "STACKS_PRIVATE_KEY_PATH"];
 
 /// A program that understands Terraform's command line.
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -17,13 +17,23 @@ pub struct Story {
 }
 
 impl Story {
-    /// This story and the one of the round after it, which tells last how a node ended.
+    /// This story and the one of the round after it, which tells last how a node ended. What was done in a round before
+    /// stands first, with numbers behind those of the last.
     #[must_use]
-    pub fn and(mut self, next: Story) -> Story {
-        self.nodes.retain(|node| !next.nodes.iter().any(|later| later.node == node.node));
-        self.nodes.extend(next.nodes);
-        self.nodes.sort_by(|a, b| a.node.cmp(&b.node));
-        Story { nodes: self.nodes, ..next }
+    pub fn and(self, mut next: Story) -> Story {
+        for mut before in self.nodes {
+            match next.nodes.iter_mut().find(|node| node.node == before.node) {
+                Some(node) => {
+                    let own = node.steps.len();
+                    before.steps.iter_mut().for_each(|step| step.id += own);
+                    before.steps.append(&mut node.steps);
+                    node.steps = before.steps;
+                }
+                None => next.nodes.push(before),
+            }
+        }
+        next.nodes.sort_by(|a, b| a.node.cmp(&b.node));
+        next
     }
 }
 

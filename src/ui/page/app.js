@@ -61,7 +61,7 @@
   function paged(path, key, filters, build, none) {
     return async () => {
       const first = await api(path + query(filters()));
-      return { text: first.text, build: () => {
+      return { text: first.text, soon: first.value.looked_up === null, build: () => {
         const host = h("div"), value = first.value;
         if (!value[key].length) return none();
         host.append(build(value[key], value));
@@ -147,8 +147,8 @@
     modules: listView("Modules", () => [searcher("Filter modules", "q"), selector("Kind", "kind", ["local", "git", "registry"])],
       () => paged("modules", "modules", () => filters("q", "kind"), (modules) => table(["Module", "Kind", "Pinned", "Newest", "Behind", "Used by"], modules.map((module) => [
         h("a", { href: "#/modules/" + part(module.key) }, module.key), module.kind, module.ref ? h("code", module.ref) : h("span.muted", "–"),
-        module.latest ? h("code", module.latest) : h("span.muted", module.kind === "local" ? "–" : "not looked up"),
-        module.behind ? chip(plural(module.behind, "release"), "warn") : module.behind === 0 ? chip("newest", "good") : h("span.muted", "–"),
+        module.latest ? h("code", module.latest) : h("span.muted", module.kind === "local" ? "–" : (module.standing ?? "not_looked_up").replaceAll("_", " ")),
+        module.behind ? chip(plural(module.behind, "release"), "warn") : module.standing === "current" ? chip("newest", "good") : h("span.muted", "–"),
         plural(module.stacks, "stack") + (module.modules ? ", " + plural(module.modules, "module") : "")])), () => nothing("No module fits."))()),
 
     async module(id) {
@@ -335,6 +335,8 @@
       if (mine !== serial) return;
       lost.hidden = true;
       own.finished = made.done;
+      // What the server looks up meanwhile is there in a moment.
+      if (made.soon && (own.tries = (own.tries ?? 0) + 1) <= 5) setTimeout(() => { if (own === current) refresh(false); }, 1500);
       if (own.text === made.text || own.made?.same?.(made)) { if (!force || own.text === made.text) return; }
       if (made.title) document.title = made.title + " · suil";
       own.close?.();
