@@ -100,7 +100,7 @@ fn stacks(stage: &Stage) {
             "network" => "../../modules/vpc",
             "cluster" => "../../modules/cluster",
             "apps" => "git::https://git.example.com/acme/service.git?ref=v1.4.0",
-            _ => "terraform-aws-modules/tags/aws",
+            _ => "localhost:1/acme/tags/aws",
         };
         code.push_str(&format!("module \"main\" {{\n  source = \"{module}\"\n}}\n"));
         write(root, &format!("stacks/{part}/main.tf"), &code);

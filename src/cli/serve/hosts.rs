@@ -1,6 +1,7 @@
 //! The nodes of the workspace and the runs over them, read again when somebody asks and the last look is old.
 
-use crate::base::{Problem, Problems, clock};
+use super::kept::Kept;
+use crate::base::{Problem, Problems};
 use crate::catalogue::{NodeRow, Workspace};
 use crate::run::facts::read_at;
 use crate::run::past::{End, Head, State};
@@ -9,7 +10,7 @@ use chrono::{DateTime, Utc};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// So long a look is good.
 const FRESH: Duration = Duration::from_secs(5);
@@ -43,13 +44,13 @@ pub struct Seen {
 
 pub struct Hosts {
     root: PathBuf,
-    last: Mutex<Option<(Instant, Result<Arc<Seen>, Problems>)>>,
+    last: Kept<Seen>,
     ended: Mutex<HashMap<String, Arc<Past>>>,
 }
 
 impl Hosts {
     pub fn new(root: PathBuf) -> Hosts {
-        Hosts { root, last: Mutex::default(), ended: Mutex::default() }
+        Hosts { root, last: Kept::new(FRESH), ended: Mutex::default() }
     }
 
     pub fn root(&self) -> &Path {
@@ -61,15 +62,7 @@ impl Hosts {
     /// # Errors
     /// The inventory or the folder of runs cannot be read.
     pub fn seen(&self) -> Result<Arc<Seen>, Problems> {
-        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((at, seen)) = &*last
-            && at.elapsed() < FRESH
-        {
-            return seen.clone();
-        }
-        let seen = self.look().map(Arc::new);
-        *last = Some((clock::instant(), seen.clone()));
-        seen
+        self.last.get(|| self.look())
     }
 
     fn look(&self) -> Result<Seen, Problems> {

@@ -7,6 +7,7 @@ mod answer;
 mod door;
 mod hosts;
 mod io;
+mod kept;
 mod lag;
 mod listing;
 mod metrics;
@@ -51,7 +52,7 @@ pub struct Args {
     /// Answer to this name, too, beside addresses and `localhost`; may be given several times
     #[arg(long = "host", value_name = "NAME")]
     hosts: Vec<String>,
-    /// Ask no git repository which versions of modules there are
+    /// Ask no git repository and no registry which versions of modules there are
     #[arg(long)]
     offline: bool,
     #[command(flatten)]
@@ -112,6 +113,13 @@ async fn serve(address: SocketAddr, shelf: Arc<Shelf>, context: &Context) -> Out
     let listener = tokio::net::TcpListener::bind(address).await.map_err(failed)?;
     let bound = listener.local_addr().map_err(failed)?;
     announce(bound, &shelf, context)?;
+    if !bound.ip().is_loopback() && context.output == ui::Output::Text {
+        let plain = Problem::warning(format!(
+            "`{bound}` speaks plain HTTP: what is shown, and the token, can be read on the way"
+        ));
+        let help = "let a proxy with TLS stand before it, or listen on this machine and go there by `ssh -L 8420:localhost:8420`";
+        ui::warn(&[plain.help(help)], &crate::base::Mask::new());
+    }
     let stop = crate::run::Stop::default();
     tokio::spawn(super::start::listen(stop.clone()));
     let router = door::router(shelf);

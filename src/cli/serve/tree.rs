@@ -1,13 +1,14 @@
 //! The graph of the tree, scanned again when somebody asks and the last scan is a few seconds old.
 
-use crate::base::{Problems, clock};
+use super::kept::Kept;
+use crate::base::Problems;
 use crate::cli::Context;
 use crate::cli::infra::tree;
 use crate::infra::graph::{Edge, Graph, Kind, Node, Order, Stack};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::sync::Arc;
+use std::time::Duration;
 
 /// So long a scan is good.
 const FRESH: Duration = Duration::from_secs(3);
@@ -27,12 +28,12 @@ pub struct Tree {
     /// What the repository is to be called; `None` for what it is called.
     name: Option<String>,
     context: Context,
-    last: Mutex<Option<(Instant, Result<Arc<Known>, Problems>)>>,
+    last: Kept<Known>,
 }
 
 impl Tree {
     pub fn new(root: PathBuf, name: Option<String>, context: Context) -> Tree {
-        Tree { root, name, context, last: Mutex::default() }
+        Tree { root, name, context, last: Kept::new(FRESH) }
     }
 
     pub fn root(&self) -> &Path {
@@ -44,16 +45,7 @@ impl Tree {
     /// # Errors
     /// A folder cannot be listed, or the configuration is wrong.
     pub fn known(&self) -> Result<Arc<Known>, Problems> {
-        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((at, known)) = &*last
-            && at.elapsed() < FRESH
-        {
-            return known.clone();
-        }
-        let known = self.scan().map(|graph| Arc::new(Known::new(graph)));
-        // The time counts from the end: a scan that takes long is not begun again at once.
-        *last = Some((clock::instant(), known.clone()));
-        known
+        self.last.get(|| self.scan().map(Known::new))
     }
 
     fn scan(&self) -> Result<Graph, Problems> {

@@ -7,7 +7,7 @@ function fact(name, ...value) {
 }
 
 const REASONS = {
-  changed: "its own files changed", watch_path: "a file elsewhere that it reads changed", module: "a module that it uses changed",
+  changed: "its own files changed", watch_path: "a file elsewhere that it reads changed", host_data: "data of hosts that it reads changed", module: "a module that it uses changed",
   reads_state: "it reads the state of an affected stack", dependent: "it depends on an affected stack", requested: "it was asked for by name",
 };
 
