@@ -241,17 +241,30 @@ fn a_layer_is_held_by_one_node() {
 fn a_stale_plan_is_refused() {
     use suil::infra::envelope::Keys;
     use suil::infra::layer::{Options, Run};
-    use suil::infra::role::{Desk, Ledger, Stops};
+    use suil::infra::role::{Desk, Ground, Ledger, Stops};
     use suil::infra::terraform::Tool;
+
+    struct Here;
+
+    impl Ground for Here {
+        fn begin(&self, root: &Path) -> suil::base::Result<Run> {
+            Ok(Run::new(root, Options::default(), Keys::none(), suil::base::Mask::new()))
+        }
+
+        fn ledger(&self, root: &Path) -> suil::base::Result<Ledger> {
+            let text = |text: &str| text.to_owned();
+            let store = suil::infra::store::open(None, root)?;
+            Ok(Ledger { store, repo: self.repo(root), user: text("anna"), who: text("anna@desk"), reason: text("") })
+        }
+
+        fn repo(&self, _root: &Path) -> String {
+            "infra".to_owned()
+        }
+    }
+
     let room = nest(&["harbor"]);
     let mask = suil::base::Mask::new();
-    let begin = |root: &Path| Ok(Run::new(root, Options::default(), Keys::none(), suil::base::Mask::new()));
-    let open = |root: &Path| {
-        let text = |text: &str| text.to_owned();
-        let store = suil::infra::store::open(None, root)?;
-        Ok(Ledger { store, repo: text(""), user: text("anna"), who: text("anna@desk"), reason: text("") })
-    };
-    let desk = Desk::new(&room.path(), Options::default(), begin, open, mask, Stops::default());
+    let desk = Desk::new(&room.path(), Options::default(), Here, mask, Stops::default());
     let config = suil::base::Plain::from_yaml("layers: [kiln/harbor]").expect("yaml");
     let facts = desk.read(NODE, &config, &|_| None, &|_| ()).expect("a plan");
     let digest = facts.at(&["layers", "kiln/harbor", "plan"]).and_then(|plan| plan.as_str()).expect("a digest");
@@ -428,4 +441,31 @@ fn a_layer_that_is_left_alone_is_in_doubt_and_the_next_run_takes_its_lock_over()
     room.write("infra/stacks/kiln/layers/harbor/layer.tfvars", "door = \"2\"\n");
     sealed(&room, room.apply(&["--confirm"])).expect(0);
     assert!(state(&room, "harbor").contains("harbor-2"));
+}
+
+#[test]
+fn a_layer_comes_after_those_that_its_template_reads_however_they_are_listed() {
+    let room = nest(&["harbor"]);
+    let main = "terraform {\n  backend \"local\" {}\n}\nresource \"terraform_data\" \"yard\" { input = \"{{ output('address', stack='kiln') }}\" }\noutput \"address\" { value = terraform_data.yard.output }\n";
+    room.write("infra/stacks/yard/base/main.tf", main);
+    room.write("infra/stacks/yard/layers/harbor/layer.tfvars", "");
+    room.data("infra: {layers: [yard/harbor, kiln/harbor]}\n");
+    let rounds = |ran: &Ran| {
+        let lines = ran.stdout.lines().filter_map(|line| line.split_once(" apply "));
+        lines.map(|(_, title)| title.split("  ").next().unwrap_or_default().to_owned()).collect::<Vec<String>>()
+    };
+    let ran = sealed(&room, room.apply(&["--confirm"])).expect(0);
+    assert_eq!(rounds(&ran), ["kiln/harbor: 2 to add", "yard/harbor: 1 to add"]);
+
+    // It is not planned on what is about to change, and keeps its outputs meanwhile.
+    room.write("infra/stacks/kiln/layers/harbor/layer.tfvars", "door = \"2\"\n");
+    let ran = sealed(&room, room.apply(&["--dry-run"])).expect(0);
+    assert_eq!(rounds(&ran), ["kiln/harbor: 1 to change"]);
+    assert!(ran.stderr.contains("it reads `kiln/harbor`, which is to be applied first"), "{}", ran.stderr);
+    let facts = room.yaml(&format!("facts/{NODE}/infra.yaml"))["facts"].clone();
+    assert_eq!(facts["yard/harbor"], json!({"address": "harbor-1"}));
+    let ran = sealed(&room, room.apply(&["--confirm"])).expect(0);
+    assert_eq!(rounds(&ran), ["kiln/harbor: 1 to change", "yard/harbor: 1 to change"]);
+    let facts = room.yaml(&format!("facts/{NODE}/infra.yaml"))["facts"].clone();
+    assert_eq!(facts["yard/harbor"], json!({"address": "harbor-2"}));
 }

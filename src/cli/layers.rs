@@ -4,7 +4,8 @@ use super::infra::{begin, options, root, tree};
 use super::{Context, start};
 use crate::base::{Mask, Place, Plain, Problem, Problems};
 use crate::data::tree::Repository;
-use crate::infra::role::{Desk, Ledger, Stops};
+use crate::infra::layer::{Options, Run};
+use crate::infra::role::{Desk, Ground, Ledger, Stops};
 use crate::plan::Layer;
 use crate::run::Layers;
 use std::path::{Path, PathBuf};
@@ -27,24 +28,40 @@ impl Held {
 
     fn desk(&self) -> Result<&Desk, Problems> {
         let open = || {
-            let options = options::read(false)?;
             // The workspace is this one, wherever the tree lies.
             let context = Context { workspace: Some(self.root.clone()), ..self.context.clone() };
-            let (mask, of_run) = (self.mask.clone(), options.clone());
-            let begin = move |root: &Path| begin::run(&context, root, of_run.clone(), &mask);
-            let of_store = self.context.clone();
-            let open = move |root: &Path| {
-                Ok(Ledger {
-                    store: root::store(root, &of_store)?,
-                    repo: tree::repo(&tree::Where::default(), root, &Repository::around(root)),
-                    user: start::user(),
-                    who: start::who(),
-                    reason: start::purpose(),
-                })
-            };
-            Ok(Desk::new(&self.root, options, begin, open, self.mask.clone(), self.stops.clone()))
+            let options = options::read(false)?;
+            let ground = Around { context, options: options.clone(), mask: self.mask.clone() };
+            Ok(Desk::new(&self.root, options, ground, self.mask.clone(), self.stops.clone()))
         };
         self.desk.get_or_init(open).as_ref().map_err(Problems::clone)
+    }
+}
+
+/// The trees of layers of a workspace, and what the environment says of them.
+struct Around {
+    context: Context,
+    options: Options,
+    mask: Mask,
+}
+
+impl Ground for Around {
+    fn begin(&self, root: &Path) -> Result<Run, Problems> {
+        begin::run(&self.context, root, self.options.clone(), &self.mask)
+    }
+
+    fn ledger(&self, root: &Path) -> Result<Ledger, Problems> {
+        Ok(Ledger {
+            store: root::store(root, &self.context)?,
+            repo: self.repo(root),
+            user: start::user(),
+            who: start::who(),
+            reason: start::purpose(),
+        })
+    }
+
+    fn repo(&self, root: &Path) -> String {
+        tree::repo(&tree::Where::default(), root, &Repository::around(root))
     }
 }
 

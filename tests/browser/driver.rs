@@ -73,7 +73,8 @@ impl Browser {
         browser.at("POST", "/goog/cdp/execute", Some(json!({"cmd": "Emulation.setEmulatedMedia", "params": media})));
         // What the browser loads for its own first page is none of ours.
         browser.open("about:blank");
-        (browser.said(), browser.asked());
+        browser.said();
+        browser.asked();
         browser
     }
 

@@ -179,7 +179,7 @@ fn large() -> Graph {
     let edge = |from: usize, to: usize| Edge {
         from: node(from),
         to: node(to),
-        kind: if from % 2 == 0 { Need::DependsOn } else { Need::ReadsState },
+        kind: if from.is_multiple_of(2) { Need::DependsOn } else { Need::ReadsState },
         inferred: from % 2 == 1,
         meta: Default::default(),
         at: None,

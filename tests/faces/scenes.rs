@@ -431,6 +431,8 @@ impl Stage {
         room.write("infra/environments/prod/env.tfvars", "town = \"harbor\"\n");
         room.write("facts/cloud/infra.yaml", "facts: {net/prod: {text: a}}\n");
         self.same(&room, "`suil diff`", &["diff", "HEAD"], WELL);
+        let tree = ["infra", "affected", "--repo-root", "infra", "--base", "HEAD"];
+        self.play(&room, "`suil infra affected`", &tree, &[2], false);
         room.write("infra/stacks/net/base/main.tf", "{{ nothing }}");
         self.same(&room, "`suil diff`", &["diff", "HEAD"], WELL);
     }

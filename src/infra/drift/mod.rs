@@ -143,13 +143,7 @@ fn one(site: &Site, unit: &Unit, logs: &Path, told: &dyn Told) -> (Drift, Proble
     let lines = Lines { site, told, key: unit.key() };
     let session = Session { site, unit, logs, watch: &lines };
     let plan = logs.join(format!("{}.drift", unit.slug()));
-    let looked = (|| {
-        file::private_folder(logs)?;
-        session.render()?;
-        session.ready(Purpose::Drift, false)?;
-        let planned = session.plan(Purpose::Drift, &plan)?;
-        Ok::<_, Failure>((drifted(&planned.shown)?, planned.differs))
-    })();
+    let looked = planned(&session, &plan);
     let _ = std::fs::remove_file(&plan);
     let now = clock::now();
     let row = |state, summary: &Summary, error: Option<String>| {
@@ -164,6 +158,16 @@ fn one(site: &Site, unit: &Unit, logs: &Path, told: &dyn Told) -> (Drift, Proble
         Ok((_, false)) => (row(DriftState::Clean, &Summary::default(), None), Problems::new()),
         Err(failure) => (row(DriftState::Failed, &Summary::default(), Some(failure.text)), vec![*failure.problem]),
     }
+}
+
+/// What a plan that only looks says, and whether anything differs.
+#[allow(clippy::result_large_err, reason = "it is the failure of a session")]
+fn planned(session: &Session<'_>, plan: &Path) -> Result<(Summary, bool), Failure> {
+    file::private_folder(session.logs)?;
+    session.render()?;
+    session.ready(Purpose::Drift, false)?;
+    let planned = session.plan(Purpose::Drift, plan)?;
+    Ok((drifted(&planned.shown)?, planned.differs))
 }
 
 /// What a plan that only looks says has moved: resources stand apart from those that it would change.

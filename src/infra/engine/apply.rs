@@ -35,7 +35,7 @@ impl Work<'_> {
     /// # Errors
     /// A lock is held, or the store cannot be written. Nothing was applied then.
     pub fn apply(&mut self, bases: &Bases, again: &BTreeSet<String>) -> Result<(), Problem> {
-        let taken = self.lock().and_then(|()| self.advance(RunState::Applying));
+        let taken = self.lock().and_then(|()| self.note_shown(bases)).and_then(|()| self.advance(RunState::Applying));
         if let Err(problem) = taken {
             self.unlock();
             // A run that was superseded says so already.
@@ -116,7 +116,6 @@ impl Work<'_> {
             session.render()?;
             session.ready(super::Purpose::Plan, false)?;
             self.check(at, session, card)?;
-            self.note_plan(at, card)?;
             return Ok(Ready { card: card.clone(), done: false });
         }
         if let Some(card) = self.artifact(at).read()? {
@@ -162,21 +161,25 @@ impl Work<'_> {
         Ok(())
     }
 
-    /// Writes the plan that is applied into this run, so that a resume knows what was shown.
-    fn note_plan(&self, at: usize, card: &Card) -> Result<(), Problem> {
-        if card.run == self.run.id {
-            return Ok(());
+    /// Writes what was shown of each stack into this run: what a stack may do is known from there, whatever becomes of its
+    /// plan file.
+    fn note_shown(&self, bases: &Bases) -> Result<(), Problem> {
+        for at in 0..self.set.len() {
+            let stand = self.stand(at);
+            // What this run planned itself is there already.
+            let Some(basis) = bases.get(&stand.row.stack).filter(|basis| basis.run != self.run.id) else { continue };
+            let text = self.store.plan_text(&basis.run, &stand.row.stack, Phase::Plan)?;
+            let file = basis.card.as_ref().map(|_| self.site.shown(&self.artifact(at).plan()));
+            let told = Told {
+                summary: basis.summary.as_ref(),
+                unknown: &basis.unknown,
+                digest: basis.card.as_ref().map(|card| card.plan.as_str()),
+                file: file.as_deref(),
+                text: text.as_deref(),
+                ..Told::since(clock::now())
+            };
+            self.store.put_outcome(&stand.row, &told.outcome(&self.run.id, &stand.row.stack, Phase::Plan))?;
         }
-        let text = self.store.plan_text(&card.run, &card.stack, Phase::Plan)?;
-        let file = self.site.shown(&self.artifact(at).plan());
-        let told = Told {
-            summary: Some(&card.summary),
-            digest: Some(&card.plan),
-            file: Some(&file),
-            text: text.as_deref(),
-            ..Told::since(clock::now())
-        };
-        self.put(at, Phase::Plan, StackState::Planned, told);
         Ok(())
     }
 

@@ -165,21 +165,7 @@ impl<'a> Work<'a> {
                 stand.text = result.text.map(str::to_owned);
             }
         });
-        let (summary, addresses) = result.summary.map(split).unwrap_or_default();
-        let outcome = Outcome {
-            run: self.run.id.clone(),
-            stack: stand.row.stack.clone(),
-            phase,
-            summary,
-            addresses,
-            digest: result.digest.map(str::to_owned),
-            file: result.file.map(str::to_owned),
-            text: result.text.map(str::to_owned),
-            error: result.error.map(str::to_owned),
-            unknown: result.unknown.to_vec(),
-            started: result.started,
-            ended: now,
-        };
+        let outcome = result.outcome(&self.run.id, &stand.row.stack, phase);
         if let Err(problem) = self.store.put_outcome(&stand.row, &outcome) {
             self.change(at, |stand| stand.problems.push(problem));
         }
@@ -331,6 +317,25 @@ pub(super) struct Told<'a> {
 impl Told<'_> {
     pub fn since(started: DateTime<Utc>) -> Told<'static> {
         Told { summary: None, unknown: &[], digest: None, file: None, text: None, error: None, started }
+    }
+
+    /// As the store keeps it, ended now.
+    pub fn outcome(&self, run: &str, stack: &str, phase: Phase) -> Outcome {
+        let (summary, addresses) = self.summary.map(split).unwrap_or_default();
+        Outcome {
+            run: run.to_owned(),
+            stack: stack.to_owned(),
+            phase,
+            summary,
+            addresses,
+            digest: self.digest.map(str::to_owned),
+            file: self.file.map(str::to_owned),
+            text: self.text.map(str::to_owned),
+            error: self.error.map(str::to_owned),
+            unknown: self.unknown.to_vec(),
+            started: self.started,
+            ended: clock::now(),
+        }
     }
 }
 

@@ -213,7 +213,8 @@ mod tests {
 
     #[test]
     fn every_backend_says_where_its_state_is() {
-        let rows: &[(&str, &[(&str, &str)], &str, &str)] = &[
+        type Row = (&'static str, &'static [(&'static str, &'static str)], &'static str, &'static str);
+        let rows: &[Row] = &[
             ("s3", &[("bucket", "b"), ("key", "k")], "", "s3://b/k"),
             ("s3", &[("bucket", "b"), ("key", "k")], "eu", "s3://b/env:/eu/k"),
             ("s3", &[("bucket", "b"), ("key", "k"), ("workspace_key_prefix", "w")], "eu", "s3://b/w/eu/k"),

@@ -58,16 +58,48 @@ pub fn read(json: &[u8], folder: &str, mask: &Mask) -> Result<Found, String> {
     Ok(Found { clean, outputs, state, plan })
 }
 
-/// The facts of a layer that may need what another one, `before` it, is to bring.
-pub fn waits(folder: &str, before: &str, problems: &Problems, mask: &Mask) -> Plain {
-    let why = problems.first().map(|problem| mask.apply(&problem.what)).unwrap_or_default();
-    let note = problems.first().and_then(|problem| problem.notes.first()).map(|note| mask.apply(&note.text));
-    let why = note.map_or(why.clone(), |note| format!("{why}: {note}"));
-    Plain::from_iter([
-        ("clean", Plain::Bool(false)),
-        ("folder", Plain::from(folder)),
-        ("waits", Plain::Str(format!("`{before}` comes before it and is not applied yet; {why}"))),
-    ])
+/// Present outputs by name, sensitive ones as digests, and the names of these.
+#[derive(Default)]
+pub struct Outputs {
+    values: Plain,
+    sensitive: Vec<Plain>,
+}
+
+/// Reads what `terraform output -json` says; `None` where that is something else. Sensitive outputs are added to `mask`.
+pub fn outputs(json: &[u8], mask: &Mask) -> Option<Outputs> {
+    let said: Value = serde_json::from_slice(json).ok()?;
+    let mut outputs = Outputs { values: Plain::map(), sensitive: Vec::new() };
+    for (name, output) in said.as_object()? {
+        let value = output.get("value").unwrap_or(&Value::Null);
+        let secret = is_sensitive(output.get("sensitive"));
+        if secret {
+            hide(value, mask);
+            outputs.sensitive.push(Plain::from(name));
+        }
+        if !value.is_null() {
+            outputs.values.set(name, if secret { Plain::Str(sealed(value)) } else { plain(value) });
+        }
+    }
+    Some(outputs)
+}
+
+/// The facts of a layer that needs, or may need, what another one is to bring.
+pub fn waits(folder: &str, why: &str, outputs: Outputs) -> Found {
+    let Outputs { values, sensitive } = outputs;
+    let mut state =
+        Plain::from_iter([("clean", Plain::Bool(false)), ("folder", Plain::from(folder)), ("waits", Plain::from(why))]);
+    if !sensitive.is_empty() {
+        state.set("sensitive", Plain::List(sensitive));
+    }
+    let outputs = if values.is_null() { Plain::map() } else { values };
+    Found { clean: false, outputs, state, plan: None }
+}
+
+/// The first of these problems and its first note, in one line.
+pub fn first(problems: &Problems) -> String {
+    let Some(problem) = problems.first() else { return String::new() };
+    let note = problem.notes.first().map(|note| format!(": {}", note.text)).unwrap_or_default();
+    format!("{}{note}", problem.what)
 }
 
 /// So many lines of what Terraform said are shown.

@@ -5,15 +5,18 @@
 
 mod facts;
 mod ledger;
+mod order;
 mod plans;
 
 pub use ledger::{Held, Ledger};
 
 use crate::base::problem::Kind;
 use crate::base::{Mask, Place, Plain, Problem, Problems, Result, nearest::nearest};
+use crate::infra::graph::{self, Graph};
 use crate::infra::layer::{self, Layer, Options, Run, Secrets};
 use crate::infra::terraform::process::{Ended, Watch};
 use crate::infra::terraform::{Stop, Tool};
+use facts::Found;
 use plans::{Plan, Plans};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
@@ -21,18 +24,29 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Begins a run over the tree at a root.
-type Begin = dyn Fn(&Path) -> Result<Run> + Send + Sync;
+/// What only the environment knows of a tree.
+pub trait Ground: Send + Sync {
+    /// Begins a run over the tree at `root`.
+    ///
+    /// # Errors
+    /// A setting makes no sense.
+    fn begin(&self, root: &Path) -> Result<Run>;
 
-/// Opens the store of the tree at a root.
-type Open = dyn Fn(&Path) -> Result<Ledger> + Send + Sync;
+    /// The store that has the locks of the tree.
+    ///
+    /// # Errors
+    /// It cannot be opened.
+    fn ledger(&self, root: &Path) -> Result<Ledger>;
+
+    /// The name of its repository.
+    fn repo(&self, root: &Path) -> String;
+}
 
 /// The trees of a workspace, as its nodes hold layers of them.
 pub struct Desk {
     workspace: PathBuf,
     options: Options,
-    begin: Box<Begin>,
-    open: Box<Open>,
+    ground: Box<dyn Ground>,
     mask: Mask,
     plans: Plans,
     stops: Stops,
@@ -44,6 +58,8 @@ pub struct Desk {
     holders: Mutex<BTreeMap<PathBuf, String>>,
     /// The output folders of layers that waited for another one.
     waited: Mutex<BTreeSet<PathBuf>>,
+    /// The graph of each tree, by its root.
+    graphs: Mutex<BTreeMap<PathBuf, Arc<Graph>>>,
 }
 
 /// Who interrupts Terraform where it only reads. A layer that is being applied is applied to its end.
@@ -66,35 +82,27 @@ struct Wanted {
 pub type Places<'a> = &'a dyn Fn(&[&str]) -> Option<Place>;
 
 impl Desk {
-    /// `begin` is asked for a run whenever layers are read: what was applied since is seen. What is secret is added to
-    /// `mask`. `open` gives the store that has the locks of a tree.
-    pub fn new(
-        workspace: &Path,
-        options: Options,
-        begin: impl Fn(&Path) -> Result<Run> + Send + Sync + 'static,
-        open: impl Fn(&Path) -> Result<Ledger> + Send + Sync + 'static,
-        mask: Mask,
-        stops: Stops,
-    ) -> Desk {
+    /// `ground` begins a run whenever layers are read: what was applied since is seen. What is secret is added to `mask`.
+    pub fn new(workspace: &Path, options: Options, ground: impl Ground + 'static, mask: Mask, stops: Stops) -> Desk {
         Desk {
             plans: Plans::new(workspace),
             workspace: workspace.to_owned(),
             options,
-            begin: Box::new(begin),
-            open: Box::new(open),
+            ground: Box::new(ground),
             mask,
             stops,
             applied: AtomicBool::new(false),
             secrets: Mutex::default(),
             holders: Mutex::default(),
             waited: Mutex::default(),
+            graphs: Mutex::default(),
         }
     }
 
-    /// Renders and plans the layers of `node`, in their order.
+    /// Renders and plans the layers of `node`, those that others need before them.
     ///
-    /// A layer that fails while one before it is still to be applied may need what that one brings: it waits, and its
-    /// facts say so.
+    /// A layer that needs one which is still to be applied waits, and its facts say so: it would be planned on what is
+    /// about to change. So does one that fails meanwhile, for it may need what a graph cannot tell.
     ///
     /// # Errors
     /// There is no such layer, another node holds it, it cannot be rendered, or Terraform cannot plan it.
@@ -105,31 +113,78 @@ impl Desk {
         let run = Arc::new(self.run(&first.root)?);
         let tool = Tool::new(wanted.tool.unwrap_or_else(|| run.options.terraform.clone()));
         let (mut facts, mut states, mut problems) = (Plain::map(), Plain::map(), Problems::new());
-        let mut pending: Option<&str> = None;
-        for (name, layer) in &layers {
-            match self.one(node, name, layer, &run, &tool, tell) {
-                Ok(found) => {
-                    let mut state = found.state;
+        let mut pending: BTreeMap<usize, &str> = BTreeMap::new();
+        for (at, needs) in self.order(&first.root, &layers)? {
+            let Some((name, layer)) = layers.get(at) else { continue };
+            let needed = needs.iter().find_map(|need| pending.get(need));
+            let found = match needed {
+                Some(before) => Ok(self.waiting(
+                    node,
+                    name,
+                    layer,
+                    &run,
+                    &tool,
+                    format!("it reads `{before}`, which is to be applied first"),
+                )),
+                None => self.one(node, name, layer, &run, &tool, tell).or_else(|found| match pending.values().next() {
+                    Some(before) if problems.is_empty() => {
+                        let why = format!("`{before}` is to be applied first, and {}", facts::first(&found));
+                        Ok(self.waiting(node, name, layer, &run, &tool, why))
+                    }
+                    _ => Err(found),
+                }),
+            };
+            match found {
+                Ok(mut found) => {
                     if !found.clean {
-                        pending = pending.or(Some(name));
-                        if self.waited(layer, false) {
-                            state.set("waited", true);
+                        pending.insert(at, name);
+                        if found.plan.is_some() && self.waited(layer, false) {
+                            found.state.set("waited", true);
                         }
                     }
                     facts.set(name, found.outputs);
-                    states.set(name, state);
+                    states.set(name, found.state);
                 }
-                Err(found) => match (pending, problems.is_empty()) {
-                    (Some(before), true) => {
-                        self.waited(layer, true);
-                        states.set(name, facts::waits(&self.shown(layer), before, &found, &self.mask));
-                    }
-                    _ => problems.extend(found),
-                },
+                Err(found) => problems.extend(found),
             }
         }
         facts.set("layers", states);
         if problems.is_empty() { Ok(facts) } else { Err(problems) }
+    }
+
+    /// The places of the layers in the order in which they are applied, each with those that it needs.
+    fn order(&self, root: &Path, layers: &[(String, Layer)]) -> Result<Vec<(usize, BTreeSet<usize>)>> {
+        let keys: Vec<String> = layers.iter().map(|(_, layer)| layer.key()).collect();
+        if keys.len() < 2 {
+            return Ok(order::order(&Graph::default(), &keys));
+        }
+        let mut graphs = self.graphs.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(graph) = graphs.get(root) {
+            return Ok(order::order(graph, &keys));
+        }
+        let listing = graph::list(root, &self.options)?;
+        let graph = Arc::new(graph::open(root, &self.ground.repo(root), &self.options, &listing)?.graph);
+        graphs.insert(root.to_owned(), Arc::clone(&graph));
+        Ok(order::order(&graph, &keys))
+    }
+
+    /// A layer that has no plan yet: its present outputs, as far as they can be read, and `why`.
+    fn waiting(&self, node: &str, name: &str, layer: &Layer, run: &Arc<Run>, tool: &Tool, why: String) -> Found {
+        self.waited(layer, true);
+        // Where it never was rendered, or cannot be now, there is nothing to read.
+        let _ = layer::render(run, layer);
+        let words = ["output".as_ref(), "-json".as_ref(), "-no-color".as_ref()];
+        let read = || {
+            let plan = self.plans.room(node, name, layer, tool).ok()?;
+            let mut ended = plan.run(&words, self.stop(), &()).ok()?;
+            if wants_init(&ended) {
+                self.done(name, &plan, &INIT.map(OsStr::new)).ok()?;
+                ended = plan.run(&words, self.stop(), &()).ok()?;
+            }
+            facts::outputs(Some(ended).filter(Ended::is_well)?.stdout.as_slice(), &self.mask)
+        };
+        let outputs = if layer.output.is_dir() { read() } else { None };
+        facts::waits(&self.shown(layer), &self.mask.apply(&why), outputs.unwrap_or_default())
     }
 
     /// Finds what is wrong with the config of `node` before anything is rendered.
@@ -157,7 +212,8 @@ impl Desk {
             let problem = Problem::new(what).kind(Kind::Refused);
             return Err(problem.help(format!("`suil apply --node {node}` plans it again")));
         };
-        let ledger = (self.open)(&plan.root).map_err(|problems| problems.into_iter().next().unwrap_or_default())?;
+        let ledger =
+            self.ground.ledger(&plan.root).map_err(|problems| problems.into_iter().next().unwrap_or_default())?;
         let held = self.lock(&ledger, &plan.stack)?;
         self.applied.store(true, Ordering::SeqCst);
         let applied = self.perform(node, name, &plan, tell);
@@ -272,7 +328,7 @@ impl Desk {
 
     /// A new run over the tree at `root`, with the keys of the first.
     fn run(&self, root: &Path) -> Result<Run> {
-        let mut run = (self.begin)(root)?;
+        let mut run = self.ground.begin(root)?;
         let mut secrets = self.secrets.lock().unwrap_or_else(PoisonError::into_inner);
         match secrets.get(root) {
             Some(known) => run.secrets = known.again(),
@@ -294,7 +350,7 @@ impl Desk {
         run: &Arc<Run>,
         tool: &Tool,
         tell: &dyn Fn(&str),
-    ) -> Result<facts::Found> {
+    ) -> Result<Found> {
         tell(&format!("rendering {name}"));
         let rendered = layer::render(run, layer)?;
         if !rendered.refused.is_empty() {
@@ -323,10 +379,10 @@ impl Desk {
         if first.is_well() {
             return Ok(());
         }
-        if first.interrupted || !String::from_utf8_lossy(&first.stderr).contains("terraform init") {
+        if !wants_init(&first) {
             return Err(self.refused(name, plan, "plan", &first));
         }
-        self.done(name, plan, &["init".as_ref(), "-input=false".as_ref(), "-no-color".as_ref()])?;
+        self.done(name, plan, &INIT.map(OsStr::new))?;
         self.done(name, plan, &words).map(drop)
     }
 
@@ -350,6 +406,14 @@ impl Desk {
         let problem = Problem::new(format!("layer `{name}`: `{program} {command}` failed"));
         facts::words(problem, &self.text(&ended.stderr), &self.text(&ended.stdout), ended.code)
     }
+}
+
+const INIT: [&str; 3] = ["init", "-input=false", "-no-color"];
+
+/// True where a command failed for want of an `init`.
+fn wants_init(ended: &Ended) -> bool {
+    let said = String::from_utf8_lossy(&ended.stderr);
+    !ended.is_well() && !ended.interrupted && (said.contains("terraform init") || said.contains("tofu init"))
 }
 
 /// Hands on what Terraform says while it applies.

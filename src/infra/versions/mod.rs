@@ -140,7 +140,7 @@ fn first<T>(addresses: &BTreeSet<String>, ask: impl Fn(&str) -> Result<T, Proble
 /// Compares what is asked for with what there is.
 fn measured(lag: Lag, tags: &[String]) -> Lag {
     let versions: BTreeMap<Version, &String> = tags.iter().filter_map(|tag| Some((Version::read(tag)?, tag))).collect();
-    let stable = versions.iter().filter(|(version, _)| version.is_stable()).next_back();
+    let stable = versions.iter().rfind(|(version, _)| version.is_stable());
     let latest = stable.or_else(|| versions.iter().next_back()).map(|(_, tag)| (*tag).clone());
     let Some(pin) = Version::read(&lag.pin) else {
         let standing = if lag.pin.is_empty() { Standing::Unpinned } else { Standing::Unknown };
