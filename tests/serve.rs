@@ -10,6 +10,7 @@ mod documented;
 #[path = "serve/door.rs"]
 mod door;
 #[path = "serve/server.rs"]
+#[allow(dead_code, reason = "the tests of the page need the rest")]
 mod server;
 #[path = "serve/stage.rs"]
 mod stage;

@@ -120,3 +120,19 @@ impl std::fmt::Display for Place {
         write!(f, "{}:{}:{}", self.path().display(), self.line, self.column)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn once_shared_a_file_with_the_same_text_keeps_its_number() {
+        let before = FileId::new("shared.yaml", "a: 1\n");
+        share();
+        assert_eq!(FileId::new("shared.yaml", "a: 1\n"), before);
+        let other = FileId::new("shared.yaml", "a: 2\n");
+        assert_ne!(other, before);
+        assert_ne!(FileId::new("other.yaml", "a: 1\n"), before);
+        assert_eq!(FileId::new("shared.yaml", "a: 2\n"), other);
+    }
+}

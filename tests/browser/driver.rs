@@ -96,7 +96,10 @@ impl Browser {
         let mut bytes = Vec::new();
         let mut piece = [0; 65536];
         loop {
-            let n = line.read(&mut piece).expect("an answer");
+            let n = match line.read(&mut piece) {
+                Err(error) if error.kind() == std::io::ErrorKind::Interrupted => continue,
+                read => read.expect("an answer"),
+            };
             bytes.extend_from_slice(&piece[..n]);
             let head = bytes.windows(4).position(|end| end == b"\r\n\r\n");
             let whole = head.and_then(|head| {

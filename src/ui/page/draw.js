@@ -83,7 +83,7 @@ function painter(canvas) {
     pen.globalAlpha = 1;
     pen.fillStyle = module || away || alpha < 1 ? colours.bg : colours.panel;
     pen.fill();
-    const far = scale < 0.3 && node.kind === "stack" ? look.tone : null;
+    const far = scale >= 0.3 ? null : node.kind === "stack" ? look.tone : colours.strong;
     if (tint || far) { pen.globalAlpha = alpha * (tint ? (colours.dark ? 0.3 : 0.16) * (scale < 0.3 ? 3 : 1) : 0.3); pen.fillStyle = tint ?? far; pen.fill(); }
     pen.globalAlpha = alpha;
     pen.setLineDash(away ? [6, 4] : module ? [2, 3] : []);

@@ -174,7 +174,7 @@ function graphView(graph, options = {}) {
     pen.textAlign = "center"; pen.textBaseline = "middle";
     let last = -Infinity;
     for (const column of drawn.columns) {
-      if (!column.boxes) continue;
+      if (!column.boxes || now.column === "level" && drawn.columns.length === 1) continue;
       const x = ((column.left + column.right) / 2 - cam.x) * k;
       const label = column.wave >= 0 ? now.column + " " + column.wave : column.kinds.size > 1 ? "outside" : column.kinds.has("module") ? "modules" : "elsewhere";
       const w = pen.measureText(label).width + 18;
