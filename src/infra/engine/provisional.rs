@@ -164,7 +164,7 @@ fn without_own(text: &str, open: &Open) -> String {
             let state = address.strip_prefix("data.terraform_remote_state.").unwrap_or("");
             let state = state.split('[').next().unwrap_or(state);
             skipping = address.starts_with(OWN) || open.states.contains(state);
-        } else if !line.starts_with("  ") && !line.trim().is_empty() {
+        } else if !line.starts_with(' ') && !line.trim().is_empty() {
             skipping = false;
         }
         if skipping {
