@@ -294,3 +294,28 @@ fn git(room: &Room, arguments: &[&str]) {
     let done = Command::new("git").args(who).args(arguments).current_dir(room.path()).output().expect("git");
     assert!(done.status.success(), "{done:?}");
 }
+
+/// The tree that the manual shows: layers whose code reads the state of another layer.
+#[test]
+fn layers_of_the_example_are_planned_with_inputs_that_are_not_there_yet_and_applied_in_their_order() {
+    let room = Room::copy("stacks-example").set("PATH", PATH);
+    let line = |text: &str, stack: &str| {
+        text.lines().find(|line| line.contains(stack)).map(|line| line.split_whitespace().collect::<Vec<_>>().join(" "))
+    };
+    let left = room.run(&["infra", "plan", "--all"]);
+    assert_eq!((left.status, left.stderr.as_str()), (0, ""));
+    let told = line(&left.stdout, "1     stacks/web:prod").expect("a line");
+    assert_eq!(told, "1 stacks/web:prod provisional 2 to add; waits for stacks/network:prod");
+    let left = room.run(&["infra", "apply", "--stacks", "stacks/web:prod", "--confirm"]);
+    assert_eq!(left.status, 3, "{}", left.stdout);
+    let left = room.run(&["infra", "apply", "--all", "--confirm"]);
+    assert_eq!((left.status, left.stderr.as_str()), (0, ""));
+    assert_eq!(left.stdout.matches("applied").count(), 4, "{}", left.stdout);
+    let left = room.run(&["infra", "plan", "--all", "--detailed-exitcode"]);
+    assert_eq!((left.status, left.stderr.as_str()), (0, ""), "{}", left.stdout);
+    room.write("stacks/network/layers/dev/layer.tfvars", "cidr = \"10.3.0.0/16\"\n");
+    let left = room.run(&["infra", "plan", "--all", "--detailed-exitcode"]);
+    assert_eq!(left.status, 2, "{}", left.stdout);
+    let told = line(&left.stdout, "1     stacks/web:dev").expect("a line");
+    assert_eq!(told, "1 stacks/web:dev provisional 1 to change; waits for stacks/network:dev");
+}

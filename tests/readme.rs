@@ -1,7 +1,7 @@
 //! Runs what the README shows, and compares what comes with what it prints.
 //!
 //! A fence that opens with a language and a path is written to that path; the commands of a `console` fence run in
-//! order, in one folder that holds a copy of `data-example`. In their output `…` stands for any text in a line and a
+//! order, in one folder that holds copies of the examples. In their output `…` stands for any text in a line and a
 //! line `...` for any number of lines. `BLESS=1 cargo test --test readme` writes what comes into README.md: read the
 //! difference before you commit it.
 
@@ -23,7 +23,9 @@ struct Fence {
 fn the_readme_does_what_it_says() {
     let stage = tempfile::tempdir().expect("a folder");
     let room = stage.path().join("suil");
-    copy(&Path::new(ROOT).join("data-example"), &room.join("data-example"));
+    for example in ["data-example", "stacks-example"] {
+        copy(&Path::new(ROOT).join(example), &room.join(example));
+    }
     let tools = stage.path().join("bin");
     fs::create_dir(&tools).expect("a folder");
     std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_suil"), tools.join("suil")).expect("a link");

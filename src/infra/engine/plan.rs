@@ -8,7 +8,6 @@ use super::unit::Purpose;
 use super::work::{Told, Work, card, only_follows};
 use super::{Artifact, Card};
 use crate::base::{Problem, clock};
-use crate::infra::graph::Need;
 use crate::infra::store::{Mode, Phase, RunState, StackState};
 use std::collections::BTreeSet;
 
@@ -157,10 +156,8 @@ impl Work<'_> {
             return Ok(BTreeSet::new());
         }
         let reads = |key: &str| {
-            self.graph
-                .edges
-                .iter()
-                .any(|edge| edge.kind == Need::ReadsState && edge.from.key == unit.key() && edge.to.key == key)
+            let mut edges = self.graph.edges.iter();
+            edges.any(|edge| edge.is_of_template() && edge.from.key == unit.key() && edge.to.key == key)
         };
         let pending = self.pending(at).into_iter().filter(|(key, _)| reads(key));
         let pending: BTreeSet<String> = pending

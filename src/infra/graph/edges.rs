@@ -74,6 +74,17 @@ pub struct Runs<'a> {
     pub asked: Option<&'a BTreeMap<String, Option<At>>>,
 }
 
+/// The key of an edge's `meta` that says who reads the state, where that is not the code itself.
+const BY: &str = "by";
+const TEMPLATE: &str = "template";
+
+impl Edge {
+    /// True where templates read the state: without it nothing can be rendered.
+    pub fn is_of_template(&self) -> bool {
+        self.meta.get(BY).is_some_and(|by| by == TEMPLATE)
+    }
+}
+
 /// The edges of one stack.
 pub fn edges(tree: &Tree, runs: &Runs, names: &Names, states: &HashMap<String, State>, found: &mut Found) -> Vec<Edge> {
     let Runs { stack, folder, code, own, asked } = *runs;
@@ -114,6 +125,9 @@ pub fn edges(tree: &Tree, runs: &Runs, names: &Names, states: &HashMap<String, S
     }
     for (to, at) in asked.into_iter().flatten().filter(|(to, _)| **to != stack.key) {
         infer(stack, to, states.get(to), at.as_ref(), &ignored, &mut edges, found);
+        if let Some(edge) = edges.get_mut(to).filter(|edge| edge.kind == Need::ReadsState) {
+            edge.meta.insert(BY.to_owned(), TEMPLATE.to_owned());
+        }
     }
     edges.into_values().collect()
 }

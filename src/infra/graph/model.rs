@@ -137,7 +137,7 @@ pub struct Edge {
     pub kind: Need,
     /// It was found in the code, and nobody wrote it down as one.
     pub inferred: bool,
-    /// `ref` and `source` of a module, `bucket` and `key` of a state.
+    /// `ref` and `source` of a module; `state`, of one in s3 `bucket` and `key`, and `by: template` where templates ask for it.
     pub meta: BTreeMap<String, String>,
     /// Where it is written; `None` where no line says it.
     pub at: Option<At>,
