@@ -310,7 +310,7 @@ fn layers_of_the_example_are_planned_with_inputs_that_are_not_there_yet_and_appl
     assert_eq!(left.status, 3, "{}", left.stdout);
     let left = room.run(&["infra", "apply", "--all", "--confirm"]);
     assert_eq!((left.status, left.stderr.as_str()), (0, ""));
-    assert_eq!(left.stdout.matches("applied").count(), 4, "{}", left.stdout);
+    assert_eq!(left.stdout.matches("  applied").count(), 4, "{}", left.stdout);
     let left = room.run(&["infra", "plan", "--all", "--detailed-exitcode"]);
     assert_eq!((left.status, left.stderr.as_str()), (0, ""), "{}", left.stdout);
     room.write("stacks/network/layers/dev/layer.tfvars", "cidr = \"10.3.0.0/16\"\n");
