@@ -42,7 +42,9 @@ fn main() {
         fs::remove_dir_all(root.join(".suil")).expect("a cache");
         suil(&["infra", "graph", "--output", "json"]);
     });
-    let warm = best(ROUNDS, || drop(suil(&["infra", "validate"])));
+    let warm = best(ROUNDS, || {
+        suil(&["infra", "validate"]);
+    });
     let names = best(ROUNDS, || drop(run(root, "git", &["diff", "--name-only"])));
     let change = |n: usize| fs::write(root.join("modules/m0000/new.tf"), format!("# {n}\n")).expect("written");
     let mut n = 0;
@@ -53,12 +55,16 @@ fn main() {
     });
     std::thread::sleep(Duration::from_millis(100));
     suil(&["infra", "affected"]);
-    let again = best(ROUNDS, || drop(suil(&["infra", "affected"])));
+    let again = best(ROUNDS, || {
+        suil(&["infra", "affected"]);
+    });
     let told = run(root, env!("CARGO_BIN_EXE_suil"), &["infra", "affected", "--output", "json"]);
     let told: serde_json::Value = serde_json::from_slice(&told).expect("JSON");
     let affected = told["affected"].as_array().map_or(0, Vec::len);
     assert!(affected > 0 && told["cached"] == true);
-    let nothing = best(ROUNDS, || drop(suil(&["--version"])));
+    let nothing = best(ROUNDS, || {
+        suil(&["--version"]);
+    });
     println!("  scan in this process, cold {:.1} ms, VmHWM {} kB ({before} kB before)", ms(scan), memory);
     println!("  suil infra graph --output json, no cache {:.1} ms", ms(cold));
     println!("  suil infra validate, from the cache {:.1} ms (suil --version {:.1} ms)", ms(warm), ms(nothing));

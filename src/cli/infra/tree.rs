@@ -73,6 +73,11 @@ pub fn open(args: &Where, since: Option<&Since>, context: &Context) -> Result<(T
         (refs, compared, joined(listing), joined(named), joined(index))
     });
     let (refs, listing, mut changes) = (refs?, listing??, compared.transpose()?);
+    if let Some(changes) = changes.as_mut().filter(|changes| changes.base.is_none()) {
+        for change in &mut changes.changes {
+            change.path = within(&root, &change.path).to_owned();
+        }
+    }
     let opened = graph::open(&root, &repo?, &options, &listing)?;
     let mut graph = opened.graph;
     graph.sha = refs.as_ref().and_then(|refs| refs.head.clone());
@@ -134,6 +139,22 @@ fn listed(file: &Path) -> Result<Vec<Change>, Problems> {
     Ok(paths.map(|path| Change { path: path.to_owned(), gone: false }).collect())
 }
 
+/// A listed path as the tree has it: git tells paths from the top of its repository, and the tree may be a folder of that.
+fn within<'a>(root: &Path, path: &'a str) -> &'a str {
+    let mut rest = path;
+    let mut above = Vec::new();
+    while let Some((folder, below)) = rest.split_once('/') {
+        above.push(folder);
+        let top: PathBuf = above.iter().collect();
+        let there = root.join(above.first().copied().unwrap_or_default()).exists();
+        if !there && root.ends_with(&top) {
+            return below;
+        }
+        rest = below;
+    }
+    path
+}
+
 /// What the repository is called.
 pub fn repo(args: &Where, root: &Path, git: &Repository) -> String {
     let folder = || {
@@ -178,5 +199,27 @@ impl Tree {
         let Ok(old) = revision.map(Arc::new) else { return Vec::new() };
         let run = Arc::new(graph::lenient(&self.root, &self.options).of_revision(old.clone()));
         graph::removed(&*old, &run, &self.root, &self.graph, &changes.changes)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_from_the_top_of_the_repository_is_one_of_the_tree() {
+        let room = tempfile::tempdir().expect("a folder");
+        let root = room.path().join("deploy/stacks-of-ours");
+        std::fs::create_dir_all(root.join("stacks")).expect("a folder");
+        for (path, want) in [
+            ("deploy/stacks-of-ours/stacks/a/main.tf", "stacks/a/main.tf"),
+            ("stacks-of-ours/stacks/a/main.tf", "stacks/a/main.tf"),
+            ("stacks/a/main.tf", "stacks/a/main.tf"),
+            ("other/stacks/a/main.tf", "other/stacks/a/main.tf"),
+            ("deploy/other/main.tf", "deploy/other/main.tf"),
+            ("main.tf", "main.tf"),
+        ] {
+            assert_eq!(within(&root, path), want);
+        }
     }
 }
