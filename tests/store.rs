@@ -100,6 +100,7 @@ pub fn at(seconds: i64) -> DateTime<Utc> {
 pub fn run(mode: Mode) -> Run {
     Run {
         id: store::new_id(),
+        change: None,
         repo: "acme/infra".to_owned(),
         trigger: Trigger::Manual,
         mode,

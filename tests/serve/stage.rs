@@ -155,6 +155,7 @@ fn key(part: &str, instance: &str) -> String {
 fn run(mode: Mode, process: Process, started: DateTime<Utc>) -> Run {
     Run {
         id: store::new_id(),
+        change: None,
         repo: REPO.to_owned(),
         trigger: Trigger::Manual,
         mode,

@@ -24,6 +24,7 @@ pub fn fill(store: &dyn Store) -> Vec<String> {
     for (n, (mode, state, who, process, started, reason)) in runs.into_iter().enumerate() {
         let run = Run {
             id: store::new_id(),
+            change: None,
             repo: "acme/infra".to_owned(),
             trigger: Trigger::Manual,
             mode,

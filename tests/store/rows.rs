@@ -25,6 +25,8 @@ crate::both! {
     what_is_old_goes_and_the_latest_stays
     ten_thousand_rows_are_one_transaction
     many_open_a_new_store_at_once
+    the_steps_of_the_corpus_end_as_it_says
+    locks_of_the_same_change_are_not_taken_from_who_is_alive
 }
 
 fn outcome(run: &Run, key: &str, phase: Phase) -> Outcome {
@@ -462,4 +464,103 @@ fn many_open_a_new_store_at_once(room: &Room) {
         threads.into_iter().map(|thread| thread.join().expect("opened")).collect()
     });
     assert_eq!(opened, [0; 8]);
+}
+
+/// A run on another machine, of which nobody here can say whether it is alive.
+fn elsewhere(change: Option<&str>, pid: u32) -> Run {
+    let process = Process { host: "ci-7".to_owned(), pid, ..Process::this("ci") };
+    Run { process, change: change.map(str::to_owned), ..run(Mode::Apply) }
+}
+
+fn the_steps_of_the_corpus_end_as_it_says(room: &Room) {
+    use suil::base::Plain;
+    let store = room.open();
+    let mut runs: std::collections::BTreeMap<String, Run> = Default::default();
+    let (mut cases, mut steps) = (0, 0);
+    let corpus = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/conformance/infra-graph");
+    let mut folders: Vec<_> =
+        std::fs::read_dir(corpus).expect("a corpus").map(|entry| entry.expect("an entry").path()).collect();
+    folders.sort();
+    for folder in folders.into_iter().filter(|folder| folder.join("case.yaml").exists()) {
+        let read = |name: &str| {
+            let bytes = std::fs::read(folder.join(name)).expect("a file");
+            Plain::from_yaml(&String::from_utf8(bytes).expect("UTF-8")).expect("YAML")
+        };
+        let (case, expected) = (read("case.yaml"), read("expected.yaml"));
+        let Some(asked) = case.get("lock_steps").and_then(Plain::as_list) else { continue };
+        cases += 1;
+        let want = expected.get("lock_steps").and_then(Plain::as_list).expect("what comes of the steps");
+        assert_eq!(asked.len(), want.len());
+        for (step, want) in asked.iter().zip(want) {
+            steps += 1;
+            let text = |key: &str| step.get(key).and_then(Plain::as_str).unwrap_or_default().to_owned();
+            let stacks: Vec<String> = step
+                .get("stacks")
+                .and_then(Plain::as_list)
+                .into_iter()
+                .flatten()
+                .map(|stack| stack.as_str().expect("a key").to_owned())
+                .collect();
+            let pr = step.get("pr").map(Plain::to_json).filter(|pr| pr.trim() != "0");
+            let run = runs
+                .entry(text("run"))
+                .or_insert_with(|| {
+                    let run = elsewhere(pr.as_deref(), 1);
+                    store.begin(&run, &[]).expect("begun");
+                    run
+                })
+                .clone();
+            let mut found = vec![];
+            match text("do").as_str() {
+                "take" => match store.take(&run, &stacks, "").expect("an answer") {
+                    Take::Taken { .. } => found.push(("granted", Plain::from(true))),
+                    Take::Held(locks) => {
+                        found.push(("granted", Plain::from(false)));
+                        found.push(("conflicts", locks.iter().map(|lock| Plain::from(lock.stack.as_str())).collect()));
+                    }
+                },
+                "release" => {
+                    store.release(&run.id, None, "ci", "").expect("released");
+                    found.push(("granted", Plain::from(true)));
+                }
+                "unlock" => {
+                    let held: Vec<Lock> =
+                        store.locks().expect("locks").into_iter().filter(|lock| stacks.contains(&lock.stack)).collect();
+                    store.unlock(&held, "anna@desk", &text("reason")).expect("unlocked");
+                    found.push(("granted", Plain::from(true)));
+                }
+                other => panic!("{other}"),
+            }
+            let name = |id: &str| runs.iter().find(|(_, run)| run.id == id).map(|(name, _)| name.clone());
+            let held = store.locks().expect("locks");
+            let held = held.iter().map(|lock| (lock.stack.clone(), Plain::from(name(&lock.run).expect("a run"))));
+            found.push(("held", held.collect::<Plain>()));
+            assert_eq!(Plain::from_iter(found).to_json(), want.to_json(), "{} {}", folder.display(), step.to_json());
+        }
+    }
+    assert!(cases == 1 && steps == 10, "{cases} cases, {steps} steps");
+}
+
+fn locks_of_the_same_change_are_not_taken_from_who_is_alive(room: &Room) {
+    let store = room.open();
+    let alive = Run { change: Some("7".to_owned()), ..run(Mode::Apply) };
+    let later = elsewhere(Some("7"), 2);
+    for run in [&alive, &later] {
+        store.begin(run, &[]).expect("begun");
+    }
+    let stacks = keys(&["stacks/a", "stacks/b"]);
+    assert_eq!(store.take(&alive, &stacks[..1], "").expect("taken"), Take::Taken { new: 1 });
+    let Take::Held(held) = store.take(&later, &stacks, "").expect("an answer") else { panic!("taken from the living") };
+    assert_eq!((held.len(), store.locks().expect("locks").len()), (1, 1));
+    let other = elsewhere(Some("8"), 3);
+    store.begin(&other, &[]).expect("begun");
+    assert!(matches!(store.take(&other, &stacks, "").expect("an answer"), Take::Held(_)));
+    store.unlock(&held, "anna@desk", "test").expect("unlocked");
+    assert_eq!(store.take(&later, &stacks, "").expect("taken"), Take::Taken { new: 2 });
+    assert!(matches!(store.take(&other, &stacks, "").expect("an answer"), Take::Held(_)), "of another change");
+    let again = elsewhere(Some("7"), 4);
+    store.begin(&again, &[]).expect("begun");
+    assert_eq!(store.take(&again, &stacks, "again").expect("taken"), Take::Taken { new: 2 });
+    let entries = store.audit(Some("stacks/a"), Some(&again.id), 10).expect("the audit");
+    assert_eq!(entries.iter().map(|entry| entry.action).collect::<Vec<_>>(), [Action::Move]);
 }

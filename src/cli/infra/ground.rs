@@ -203,7 +203,8 @@ impl Ground {
 
     /// What a run of this command is begun with.
     pub fn begin(&self, mode: Mode, reason: Option<&str>) -> Begin {
-        Begin { mode, who: start::who(), reason: reason.unwrap_or_default().to_owned() }
+        let change = variable("SUIL_CHANGE").filter(|change| !change.is_empty());
+        Begin { mode, who: start::who(), reason: reason.unwrap_or_default().to_owned(), change }
     }
 }
 

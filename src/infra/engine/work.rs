@@ -37,6 +37,8 @@ pub struct Begin {
     /// `anna@desk`.
     pub who: String,
     pub reason: String,
+    /// The change that it is for, as [`Run::change`].
+    pub change: Option<String>,
 }
 
 impl<'a> Work<'a> {
@@ -60,6 +62,7 @@ impl<'a> Work<'a> {
             tree: Some(graph.tree_hash.clone()),
             who: begin.who,
             reason: begin.reason,
+            change: begin.change,
             process: Process::this(&site.user),
             successor: None,
             started: clock::now(),

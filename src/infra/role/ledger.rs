@@ -50,6 +50,7 @@ impl Ledger {
     /// Somebody holds it: refused, with the name of who does. The store cannot be written.
     pub fn take(&self, stack: &str) -> Result<Held<'_>, Problem> {
         let run = Run {
+            change: None,
             id: store::new_id(),
             repo: self.repo.clone(),
             trigger: Trigger::Manual,

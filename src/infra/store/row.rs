@@ -29,6 +29,8 @@ pub struct Run {
     pub who: String,
     /// Why it was begun, in the words of who did.
     pub reason: String,
+    /// The change that it is for: the number of a pull request, say. Locks go from one run to the next of the same change.
+    pub change: Option<String>,
     /// The process that works on it.
     pub process: Process,
     /// The run that took its place, or that it continues.

@@ -9,7 +9,7 @@ const STEPS: &[&[&str]] = &[&[
         id TEXT PRIMARY KEY, repo TEXT NOT NULL, began_by TEXT NOT NULL, mode TEXT NOT NULL, state TEXT NOT NULL,
         revision TEXT, tree TEXT, who TEXT NOT NULL, reason TEXT NOT NULL, host TEXT NOT NULL, login TEXT NOT NULL,
         pid BIGINT NOT NULL, start TEXT NOT NULL, successor TEXT, started BIGINT NOT NULL, ended BIGINT,
-        stack_set TEXT NOT NULL)",
+        change_request TEXT, stack_set TEXT NOT NULL)",
     "CREATE INDEX runs_of_set ON suil.runs (repo, mode, stack_set)",
     "CREATE TABLE suil.run_stacks (
         run TEXT NOT NULL, stack TEXT NOT NULL, wave BIGINT NOT NULL, reasons TEXT NOT NULL, via TEXT NOT NULL,

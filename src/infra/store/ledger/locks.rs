@@ -2,7 +2,7 @@
 
 use super::super::lock::{Lock, Take};
 use super::super::new_id;
-use super::super::process::Process;
+use super::super::process::{Life, Process};
 use super::super::row::{Entry, Run};
 use super::super::sql::{Fault, Field, Row, Session, among, insert};
 use super::super::word::Action;
@@ -29,16 +29,29 @@ pub fn take(
 ) -> Result<Take, Fault> {
     let repo = name(&run.repo);
     let mut wanted: BTreeSet<&str> = stacks.iter().map(String::as_str).collect();
-    let mut held = Vec::new();
+    let (mut held, mut moved) = (Vec::new(), Vec::new());
     for lock in all(session)?.into_iter().filter(|lock| lock.repo == repo) {
         match lock.run == run.id {
             true => drop(wanted.remove(lock.stack.as_str())),
-            false if wanted.contains(lock.stack.as_str()) => held.push(lock),
+            false if wanted.contains(lock.stack.as_str()) => match follows(session, run, &lock)? {
+                true => moved.push(lock),
+                false => held.push(lock),
+            },
             false => {}
         }
     }
     if !held.is_empty() {
         return Ok(Take::Held(held));
+    }
+    for lock in &moved {
+        wanted.remove(lock.stack.as_str());
+        let mut fields = vec![Field::from(&repo), Field::from(&lock.stack), Field::from(&lock.run)];
+        fields.extend([Field::from(&run.id), Field::from(&run.who)]);
+        fields.extend(runs::process_fields(&run.process));
+        fields.extend([at.into(), Field::from(reason)]);
+        let sql = "UPDATE suil.locks SET run = $4, who = $5, host = $6, login = $7, pid = $8, start = $9, taken = $10, \
+                   reason = $11 WHERE repo = $1 AND stack = $2 AND run = $3";
+        session.execute(sql, &fields)?;
     }
     let row = |stack: &&str| {
         let mut fields = vec![Field::from(&repo), Field::from(*stack), Field::from(&run.id), Field::from(&run.who)];
@@ -52,7 +65,27 @@ pub fn take(
     let entries: Vec<Entry> =
         wanted.iter().map(|stack| line(Action::Take, &repo, stack, &run.id, at, &run.who, reason)).collect();
     trail::put(session, &entries)?;
-    Ok(Take::Taken { new: wanted.len() })
+    let from = |lock: &Lock| {
+        line(
+            Action::Move,
+            &repo,
+            &lock.stack,
+            &run.id,
+            at,
+            &run.who,
+            &format!("from run {} of the same change", lock.run),
+        )
+    };
+    trail::put(session, &moved.iter().map(from).collect::<Vec<_>>())?;
+    Ok(Take::Taken { new: wanted.len() + moved.len() })
+}
+
+/// True where the lock is one of an earlier run of the same change, and nobody is known to work under it any more.
+fn follows(session: &mut dyn Session, run: &Run, lock: &Lock) -> Result<bool, Fault> {
+    if run.change.is_none() || lock.process.life() == Life::Alive {
+        return Ok(false);
+    }
+    Ok(runs::one(session, &lock.run)?.is_some_and(|other| other.change == run.change))
 }
 
 pub fn release(

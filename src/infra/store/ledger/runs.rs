@@ -27,6 +27,7 @@ const COLUMNS: &[&str] = &[
     "successor",
     "started",
     "ended",
+    "change_request",
 ];
 
 const STACK_COLUMNS: &[&str] =
@@ -46,7 +47,8 @@ pub fn begin(session: &mut dyn Session, run: &Run, stacks: &[RunStack]) -> Resul
         Field::from(&run.reason),
     ];
     fields.extend(process_fields(&run.process));
-    fields.extend([Field::from(&run.successor), run.started.into(), run.ended.into(), Field::from(&set)]);
+    fields.extend([Field::from(&run.successor), run.started.into(), run.ended.into()]);
+    fields.extend([Field::from(&run.change), Field::from(&set)]);
     let columns: Vec<&str> = COLUMNS.iter().copied().chain(["stack_set"]).collect();
     if insert(session, "runs", &columns, "ON CONFLICT (id) DO NOTHING", &[fields])? == 0 {
         return Ok(());
@@ -210,6 +212,7 @@ fn read(row: &Row) -> Result<Run, Problem> {
         successor: row.maybe_text(13)?,
         started: row.time(14)?,
         ended: row.maybe_time(15)?,
+        change: row.maybe_text(16)?,
     })
 }
 
