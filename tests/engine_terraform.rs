@@ -319,3 +319,70 @@ fn layers_of_the_example_are_planned_with_inputs_that_are_not_there_yet_and_appl
     let told = line(&left.stdout, "1     stacks/web:dev").expect("a line");
     assert_eq!(told, "1 stacks/web:dev provisional 1 to change; waits for stacks/network:dev");
 }
+
+/// Every file below `folder` that holds `text`, and its mode; not those of Terraform itself.
+fn holders(folder: &std::path::Path, text: &[u8], found: &mut Vec<(String, u32)>) {
+    use std::os::unix::fs::PermissionsExt;
+    for entry in fs::read_dir(folder).expect("a folder") {
+        let (entry, name) = entry.map(|entry| (entry.path(), entry.file_name())).expect("an entry");
+        match entry.is_dir() {
+            // What Terraform keeps in a state is as it stands there; its mode is Terraform's.
+            true if name != "state" => holders(&entry, text, found),
+            false => {
+                let bytes = fs::read(&entry).expect("a file");
+                if bytes.windows(text.len()).any(|part| part == text) {
+                    let mode = fs::metadata(&entry).expect("a file").permissions().mode() & 0o777;
+                    found.push((entry.display().to_string(), mode));
+                }
+            }
+            true => {}
+        }
+    }
+}
+
+#[test]
+fn a_secret_of_a_layer_is_shown_by_no_run_and_stands_in_no_file_that_others_may_read() {
+    const CANARY: &str = "kanarienvogel-4711-xyz";
+    let room = Room::copy("stacks-example").set("PATH", PATH).set("STACKS_PRIVATE_KEY_PATH", "private.pem");
+    assert_eq!(room.run(&["infra", "genkey", "--bits", "2048"]).status, 0);
+    let sealed = room.run(&["infra", "encrypt", "--public-key-path", "public.pem", CANARY]).stdout;
+    room.write("stacks/common.tfvars", &format!("owner = \"platform\"\ntoken = \"{}\"\n", sealed.trim()));
+    room.write(
+        "stacks/network/base/token.tf",
+        "resource \"terraform_data\" \"token\" {\n  input = { plain = var.token, code = \"{{ var.token }}\" }\n}\n",
+    );
+    let mut said = String::new();
+    let key = room.path().join("private.pem").display().to_string();
+    let mut run = |args: &[&str]| {
+        let left = room.run_in("", &[("STACKS_PRIVATE_KEY_PATH", &key)], &[&["infra"], args].concat());
+        said += &format!("{args:?}\n{}{}", left.stdout, left.stderr);
+        left.status
+    };
+    assert_eq!(run(&["plan", "--all", "--text"]), 0);
+    assert_eq!(run(&["plan", "--all", "--text", "--output", "json"]), 0);
+    assert_eq!(run(&["apply", "--all", "--confirm", "--text"]), 0);
+    for args in [
+        vec!["drift", "--all"],
+        vec!["runs", "show", "--output", "json"],
+        vec!["audit", "--output", "yaml"],
+        vec!["graph", "--output", "html"],
+        vec!["graph", "--output", "json"],
+        vec!["why", "stacks/web:dev"],
+    ] {
+        run(&args);
+    }
+    // A template that fails where the secret stands.
+    room.write("stacks/network/base/token.tf", "x = {{ var.token | int / 0 }} {{ throw(var.token) }}\n");
+    assert_eq!(run(&["plan", "--stacks", "stacks/network:dev", "--text"]), 1);
+    room.write("stacks/network/base/token.tf", "x = {{ var.token }}\n");
+    assert_eq!(run(&["plan", "--stacks", "stacks/network:dev", "--text"]), 1);
+    assert!(said.contains("‹secret ") && said.len() > 2000, "{said}");
+    assert!(!said.contains(CANARY), "{}", said.lines().filter(|line| line.contains(CANARY)).collect::<String>());
+    let mut found = Vec::new();
+    holders(&room.path(), CANARY.as_bytes(), &mut found);
+    let names = ["zzz.auto.tfvars.json", "base_token.tf"];
+    assert!(!found.is_empty());
+    for (path, mode) in found {
+        assert!(mode == 0o600 && names.iter().any(|name| path.ends_with(name)), "{path} {mode:o}");
+    }
+}

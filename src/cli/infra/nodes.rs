@@ -178,12 +178,12 @@ impl Touched {
     }
 }
 
-/// The nodes as a person reads them: `node  holds  reads`.
+/// The nodes as a person reads them.
 pub fn render(nodes: &BTreeMap<String, Touched>, columns: Option<usize>, paint: Paint) -> String {
     if nodes.is_empty() {
         return String::new();
     }
-    let mut table = Table::new(["node", "holds", "reads"]);
+    let mut table = Table::new(["NODE", "HOLDS", "READS"]);
     for (node, touched) in nodes {
         let holds: Vec<&str> = touched.holds.iter().map(String::as_str).collect();
         let reads: Vec<String> = touched.reads.iter().map(|(node, field)| format!("{field} of {node}")).collect();

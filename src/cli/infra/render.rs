@@ -4,8 +4,9 @@ use super::{begin, options, select};
 use crate::base::problem::Kind;
 use crate::base::{Mask, Plain, Problem, Problems};
 use crate::cli::{Context, Outcome};
-use crate::infra::layer::{self, Layer, Rendered};
+use crate::infra::layer::{self, Layer, Rendered, Stage};
 use crate::infra::terraform::{self, Tool};
+use crate::ui::progress::{Ending, Progress};
 use crate::ui::text::count;
 use crate::ui::{self, Exit, Output};
 use std::path::Path;
@@ -60,11 +61,19 @@ pub fn run(args: Args, context: &Context) -> Outcome {
     let mask = Mask::new();
     let run = Arc::new(begin::run(context, &root, options, &mask)?);
     let tool = Tool::new(&run.options.terraform);
-    let mut told: Vec<Told> = layer::render_all(&run, &layers)
-        .into_iter()
-        .zip(&layers)
-        .map(|(result, layer)| Told::new(layer, result))
-        .collect();
+    let progress = (layers.len() > 1).then(|| Progress::of("rendering", layers.len(), "layer"));
+    let follow = |layer: &Layer, stage: Stage| {
+        let Some(progress) = &progress else { return };
+        match stage {
+            Stage::Begun => progress.started(&layer.label()),
+            Stage::Done => progress.finished(&layer.label(), Ending::Done),
+            Stage::Failed => progress.finished(&layer.label(), Ending::Failed),
+        }
+    };
+    let rendered = layer::render_all(&run, &layers, &follow);
+    drop(progress);
+    let mut told: Vec<Told> =
+        rendered.into_iter().zip(&layers).map(|(result, layer)| Told::new(layer, result)).collect();
     let exit = init_all(&args, &tool, context, &mut told);
     let warnings: Problems = told.iter().flat_map(|told| told.warnings.clone()).collect();
     let problems: Problems = told.iter().flat_map(|told| told.problems.clone()).collect();

@@ -28,7 +28,7 @@ pub use options::Options;
 pub use parallel::each;
 pub use pieces::{Piece, Pieces};
 pub use remote::words;
-pub use render::{Built, Rendered, build, render, render_all};
+pub use render::{Built, Rendered, Stage, build, render, render_all};
 pub use run::Run;
 pub use secrets::Secrets;
 pub use settings::Settings;

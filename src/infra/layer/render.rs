@@ -189,9 +189,23 @@ fn predefined(run: &Run, layer: &Layer, environments: &Value) -> Result<Vec<(&'s
     ])
 }
 
-/// Several layers at once, on as many threads as there are cores; the results in the order of `layers`.
-pub fn render_all(run: &Arc<Run>, layers: &[Layer]) -> Vec<Result<Rendered>> {
-    let results = each(layers, |layer| render(run, layer));
+/// How far the render of a layer is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Stage {
+    Begun,
+    Done,
+    Failed,
+}
+
+/// Several layers at once, on as many threads as there are cores; the results in the order of `layers`. `follow` is told
+/// as they go, from any thread.
+pub fn render_all(run: &Arc<Run>, layers: &[Layer], follow: &(dyn Fn(&Layer, Stage) + Sync)) -> Vec<Result<Rendered>> {
+    let results = each(layers, |layer| {
+        follow(layer, Stage::Begun);
+        let result = render(run, layer);
+        follow(layer, if result.is_ok() { Stage::Done } else { Stage::Failed });
+        result
+    });
     let lost = || vec![Problem::new("suil lost a layer; this is a fault of suil")];
     results.into_iter().map(|result| result.unwrap_or_else(|| Err(lost()))).collect()
 }

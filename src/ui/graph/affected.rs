@@ -12,11 +12,11 @@ pub fn affected(affected: &Affected, all: usize, against: &str, columns: Option<
     } else {
         let locked = affected.affected.iter().any(|one| one.locked_by.is_some());
         let mapped = affected.affected.iter().any(|one| one.environment != "default");
-        let mut headings = vec!["wave", "stack", "reasons"];
-        headings.extend(mapped.then_some("environment"));
-        headings.extend(locked.then_some("locked by"));
+        let mut headings = vec!["WAVE", "STACK", "REASONS"];
+        headings.extend(mapped.then_some("ENVIRONMENT"));
+        headings.extend(locked.then_some("LOCKED BY"));
         let via = affected.affected.iter().any(|one| !one.via.is_empty());
-        headings.extend(via.then_some("via"));
+        headings.extend(via.then_some("VIA"));
         let mut table = Table::new(headings);
         for one in &affected.affected {
             let reasons = one.reasons.iter().copied().map(Reason::name).collect::<Vec<_>>().join(", ");

@@ -34,8 +34,8 @@ pub fn why(why: &Why, asked: bool, columns: Option<usize>, paint: Paint) -> Stri
         None if asked => line("affected", "no"),
         None => {}
     }
-    out.push_str(&edges("needs", &why.needs, |edge| (edge.to.kind, &edge.to.key), columns, paint));
-    out.push_str(&edges("needed by", &why.needed_by, |edge| (edge.from.kind, &edge.from.key), columns, paint));
+    out.push_str(&edges("NEEDS", &why.needs, |edge| (edge.to.kind, &edge.to.key), columns, paint));
+    out.push_str(&edges("NEEDED BY", &why.needed_by, |edge| (edge.from.kind, &edge.from.key), columns, paint));
     out
 }
 
@@ -65,7 +65,7 @@ fn edges(
     if edges.is_empty() {
         return String::new();
     }
-    let mut table = Table::new([heading, "by", "at"]);
+    let mut table = Table::new([heading, "BY", "AT"]);
     for edge in edges {
         let (_, key) = other(edge);
         let inferred = if edge.inferred { ", inferred" } else { "" };
