@@ -9,6 +9,7 @@ pub mod json;
 pub mod mask;
 pub mod nearest;
 pub mod number;
+pub mod pattern;
 pub mod place;
 pub mod plain;
 pub mod problem;

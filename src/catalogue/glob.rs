@@ -1,12 +1,6 @@
 //! Name patterns, as a shell's `case` knows them: `*` crosses dots, the whole name must match, case matters.
 
-/// One step of a pattern.
-enum Step {
-    Any,
-    One,
-    Char(char),
-    Class { negated: bool, ranges: Vec<(char, char)> },
-}
+use crate::base::pattern::{self, Step, class};
 
 /// A parsed pattern: `*`, `?`, `[ab-d]`, `[!ab]`.
 pub struct Glob {
@@ -23,11 +17,12 @@ impl Glob {
             match c {
                 '*' => steps.push(Step::Any),
                 '?' => steps.push(Step::One),
-                '[' => match class(&chars, at) {
+                '[' => match class(&chars, at, &['!']) {
                     Some((step, next)) => {
                         steps.push(step);
                         at = next;
                     }
+                    // One that never closes means itself.
                     None => steps.push(Step::Char('[')),
                 },
                 c => steps.push(Step::Char(c)),
@@ -43,68 +38,7 @@ impl Glob {
 
     /// True where the whole of `name` matches. Takes time in proportion to the lengths multiplied, whatever the stars.
     pub fn matches(&self, name: &str) -> bool {
-        let name: Vec<char> = name.chars().collect();
-        let (mut step, mut at) = (0, 0);
-        let mut star: Option<(usize, usize)> = None;
-        loop {
-            match (self.steps.get(step), name.get(at)) {
-                (None, None) => return true,
-                (Some(Step::Any), _) => {
-                    star = Some((step, at));
-                    step += 1;
-                    continue;
-                }
-                (Some(one), Some(&c)) if one.takes(c) => {
-                    step += 1;
-                    at += 1;
-                    continue;
-                }
-                _ => {}
-            }
-            match star {
-                Some((star_step, star_at)) if star_at < name.len() => {
-                    star = Some((star_step, star_at + 1));
-                    step = star_step + 1;
-                    at = star_at + 1;
-                }
-                _ => return false,
-            }
-        }
-    }
-}
-
-impl Step {
-    fn takes(&self, c: char) -> bool {
-        match self {
-            Step::Any => false,
-            Step::One => true,
-            Step::Char(own) => *own == c,
-            Step::Class { negated, ranges } => ranges.iter().any(|(low, high)| (*low..=*high).contains(&c)) != *negated,
-        }
-    }
-}
-
-/// Reads a class whose `[` stands before `at`; `None` where it never closes, and the bracket means itself.
-fn class(chars: &[char], mut at: usize) -> Option<(Step, usize)> {
-    let negated = chars.get(at) == Some(&'!');
-    at += usize::from(negated);
-    let first = at;
-    let mut ranges = Vec::new();
-    loop {
-        let &low = chars.get(at)?;
-        if low == ']' && at > first {
-            return Some((Step::Class { negated, ranges }, at + 1));
-        }
-        match (chars.get(at + 1), chars.get(at + 2)) {
-            (Some('-'), Some(&high)) if high != ']' => {
-                ranges.push((low, high));
-                at += 3;
-            }
-            _ => {
-                ranges.push((low, low));
-                at += 1;
-            }
-        }
+        pattern::matches(&self.steps, name)
     }
 }
 

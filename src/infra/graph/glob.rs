@@ -1,5 +1,7 @@
 //! Patterns over whole paths: `*` stays in a name, `**` spans any number of names, `?`, `[a-z]`, `{a,b}`, `\`.
 
+use crate::base::pattern::{self, Step, class, spans};
+
 /// How many patterns the braces of one may stand for.
 const MOST: usize = 256;
 
@@ -17,14 +19,6 @@ enum Part {
     /// One name, written out.
     Name(String),
     Steps(Vec<Step>),
-}
-
-#[derive(Clone, PartialEq, Debug)]
-enum Step {
-    Any,
-    One,
-    Char(char),
-    Class { negated: bool, ranges: Vec<(char, char)> },
 }
 
 impl Glob {
@@ -71,51 +65,7 @@ impl Part {
         match self {
             Part::Any => true,
             Part::Name(own) => own == name,
-            Part::Steps(steps) => {
-                let chars: Vec<char> = name.chars().collect();
-                spans(steps, &chars, |step| *step == Step::Any, |step, c| step.takes(*c))
-            }
-        }
-    }
-}
-
-impl Step {
-    fn takes(&self, c: char) -> bool {
-        match self {
-            Step::Any | Step::One => true,
-            Step::Char(own) => *own == c,
-            Step::Class { negated, ranges } => ranges.iter().any(|(low, high)| (*low..=*high).contains(&c)) != *negated,
-        }
-    }
-}
-
-/// Matches `things` with `pattern`, of which some stand for any number of things. Takes time in proportion to the lengths
-/// multiplied.
-fn spans<P, T>(pattern: &[P], things: &[T], any: impl Fn(&P) -> bool, takes: impl Fn(&P, &T) -> bool) -> bool {
-    let (mut at, mut thing) = (0, 0);
-    let mut star: Option<(usize, usize)> = None;
-    loop {
-        match (pattern.get(at), things.get(thing)) {
-            (None, None) => return true,
-            (Some(part), _) if any(part) => {
-                star = Some((at, thing));
-                at += 1;
-                continue;
-            }
-            (Some(part), Some(one)) if takes(part, one) => {
-                at += 1;
-                thing += 1;
-                continue;
-            }
-            _ => {}
-        }
-        match star {
-            Some((part, from)) if from < things.len() => {
-                star = Some((part, from + 1));
-                at = part + 1;
-                thing = from + 1;
-            }
-            _ => return false,
+            Part::Steps(steps) => pattern::matches(steps, name),
         }
     }
 }
@@ -171,7 +121,7 @@ fn part(name: &str) -> Result<Part, &'static str> {
             '*' => steps.push(Step::Any),
             '?' => steps.push(Step::One),
             '[' => {
-                let (step, next) = class(&chars, at).ok_or("a `[` is never closed")?;
+                let (step, next) = class(&chars, at, &['!', '^']).ok_or("a `[` is never closed")?;
                 steps.push(step);
                 at = next;
             }
@@ -190,30 +140,6 @@ fn part(name: &str) -> Result<Part, &'static str> {
         Some(name) => Part::Name(name),
         None => Part::Steps(steps),
     })
-}
-
-/// Reads a class whose `[` stands before `at`.
-fn class(chars: &[char], mut at: usize) -> Option<(Step, usize)> {
-    let negated = matches!(chars.get(at), Some('!' | '^'));
-    at += usize::from(negated);
-    let first = at;
-    let mut ranges = Vec::new();
-    loop {
-        let low = *chars.get(at)?;
-        if low == ']' && at > first {
-            return Some((Step::Class { negated, ranges }, at + 1));
-        }
-        match (chars.get(at + 1), chars.get(at + 2)) {
-            (Some('-'), Some(&high)) if high != ']' => {
-                ranges.push((low, high));
-                at += 3;
-            }
-            _ => {
-                ranges.push((low, low));
-                at += 1;
-            }
-        }
-    }
 }
 
 #[cfg(test)]
