@@ -252,3 +252,18 @@ fn a_key_that_is_missing_is_said_once() {
     assert_eq!(whats.len(), 2, "{whats:?}");
     assert!(whats[0].contains("absent.pem") && whats[1].starts_with("the secret `x[2]`"), "{whats:?}");
 }
+
+#[test]
+fn a_private_key_may_be_handed_over_by_a_program() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/conformance/stacks");
+    let vectors: serde_json::Value =
+        serde_json::from_str(&std::fs::read_to_string(root.join("enc_vectors.json")).expect("vectors")).expect("JSON");
+    let (envelope, plain) = (vectors[1]["envelope"].as_str().expect("text"), vectors[1]["plaintext"].as_str());
+    let key = root.join("keys/corpus.pem").display().to_string();
+    let script = format!("\"$0\" infra decrypt --private-key-path <(cat \"$1\") '{envelope}'");
+    let output = std::process::Command::new("bash")
+        .args(["-c", &script, env!("CARGO_BIN_EXE_suil"), &key])
+        .output()
+        .expect("bash");
+    assert_eq!(Some(String::from_utf8_lossy(&output.stdout).trim()), plain, "{output:?}");
+}

@@ -19,6 +19,24 @@ pub fn read(path: &Path) -> std::io::Result<Vec<u8>> {
     }
 }
 
+/// So much is read of what a program hands over.
+const HANDED: u64 = 1 << 20;
+
+/// The same for a file that may be handed over by a shell, as `<(pass show key)` is: it has a number of this process, and
+/// whoever wrote that knows that it ends.
+///
+/// # Errors
+/// As [`read`].
+pub fn read_handed(path: &Path) -> std::io::Result<Vec<u8>> {
+    use std::io::Read;
+    if !["/dev/fd", "/proc/self/fd"].iter().any(|folder| path.parent() == Some(Path::new(folder))) {
+        return read(path);
+    }
+    let mut bytes = Vec::new();
+    fs::File::open(path)?.take(HANDED).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
 /// The same as text.
 ///
 /// # Errors

@@ -150,7 +150,7 @@ impl KeyFile {
                 .expected("expected paths with one comma between each two")
                 .help("look at STACKS_PRIVATE_KEY_PATH"));
         }
-        let bytes = file::read(&self.path).map(Zeroizing::new);
+        let bytes = file::read_handed(&self.path).map(Zeroizing::new);
         let bytes = bytes.map_err(|e| Problem::io("read the private key", Path::new(&self.shown), &e))?;
         let text = Zeroizing::new(String::from_utf8_lossy(&bytes).into_owned());
         Private::read(&text, &self.shown, || passphrase(&self.shown))
