@@ -1,5 +1,6 @@
 //! What commands over sets of stacks stand on: the tree, its graph, the store, the programs.
 
+use super::nodes::Around;
 use super::tree::{self, Changes, Since, Tree, Where};
 use super::{begin, options};
 use crate::base::{Mask, Problem, Problems, clock, problem::Kind};
@@ -78,8 +79,13 @@ impl Ground {
     /// As [`Ground::new`], and where git cannot compare.
     pub fn of(choice: &Choice, context: &Context) -> Result<Ground, Problems> {
         let (tree, changes) = tree::open(&choice.place, choice.follows_change().then_some(&choice.since), context)?;
-        let query = |changes: Changes| Query { changed: changes.paths(), requested: choice.stacks.clone() };
-        let affected = changes.map(|changes| graph::affected(&tree.graph, &query(changes)));
+        let touched = |changes: Changes| {
+            let query = Query { changed: changes.paths(), requested: choice.stacks.clone() };
+            let around = Around::open(&tree, context)?;
+            let data = around.map(|around| around.told(&tree, &changes)).transpose()?.unwrap_or_default();
+            Ok::<_, Problems>(graph::affected_with(&tree.graph, &query, &data))
+        };
+        let affected = changes.map(touched).transpose()?;
         Ground::with(tree, affected, context)
     }
 
