@@ -6,11 +6,11 @@ use super::load::Loaded;
 use held::Held;
 pub use held::with_layers;
 
-use crate::base::{Problem, Problems, problem};
+use crate::base::{Problems, problem};
 use crate::catalogue::impact::{Both, Impact};
 use crate::catalogue::{Selection, Workspace};
 use crate::data::library::Origin;
-use crate::data::tree::{Repository, Tree};
+use crate::data::tree::{Repository, Tree, told};
 use crate::plan::Modules;
 use crate::plan::impact::{Code, NodeImpact, Revisions, Side, Unknown, resources};
 use std::collections::BTreeMap;
@@ -238,14 +238,4 @@ fn in_version(problems: Problems, version: Version) -> Problems {
         Some(name) => told(problems, name),
         None => problems,
     }
-}
-
-/// Says in which revision something is wrong, where no place says it.
-fn told(problems: Problems, revision: &str) -> Problems {
-    let lead = format!("{revision}:");
-    let say = |problem: Problem| match problem.place {
-        Some(place) if place.path().to_string_lossy().starts_with(&lead) => problem,
-        _ => problem.note(format!("this is so in the revision `{revision}`")),
-    };
-    problems.into_iter().map(say).collect()
 }

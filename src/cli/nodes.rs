@@ -2,9 +2,11 @@
 
 use super::{Context, Outcome};
 use crate::base::{Plain, Problems, clock};
+use crate::catalogue::NodeRow;
 use crate::run::facts::read_at;
 use crate::ui::text::age;
 use crate::ui::{self, Exit, Paint, Table};
+use chrono::{DateTime, Utc};
 
 /// List the nodes, their roles and systems
 #[derive(clap::Args, Debug)]
@@ -13,7 +15,7 @@ pub struct Args {}
 pub fn run(_args: Args, context: &Context) -> Outcome {
     let workspace = context.open()?;
     let rows = workspace.nodes()?;
-    let read = |row: &crate::catalogue::NodeRow| read_at(workspace.root(), &row.name);
+    let read = |row: &NodeRow| read_at(workspace.root(), &row.name);
     let text = || {
         let mut table = Table::new(["NODE", "ROLE", "SYSTEM", "FACTS"]);
         for row in &rows {
@@ -27,23 +29,20 @@ pub fn run(_args: Args, context: &Context) -> Outcome {
         }
         table.render(ui::columns(), Paint::ON)
     };
-    let value = || {
-        let rows = rows
-            .iter()
-            .map(|row| {
-                Plain::from_iter([
-                    ("name", Plain::from(&row.name)),
-                    ("role", Plain::from(&row.role)),
-                    ("family", Plain::from(row.probe.family.clone())),
-                    ("release", Plain::from(row.probe.release.clone())),
-                    ("provisional", Plain::from(row.provisional)),
-                    ("facts", Plain::from(read(row).map(clock::stamp))),
-                    ("file", Plain::from(row.place.path().display().to_string())),
-                ])
-            })
-            .collect();
-        Plain::from_iter([("nodes", rows)])
-    };
+    let value = || Plain::from_iter([("nodes", rows.iter().map(|row| plain(row, read(row))).collect::<Plain>())]);
     ui::show(context.output, text, value).map_err(Problems::from)?;
     Ok(Exit::Done)
+}
+
+/// A node as programs read it; `facts` is when they were read.
+pub fn plain(row: &NodeRow, facts: Option<DateTime<Utc>>) -> Plain {
+    Plain::from_iter([
+        ("name", Plain::from(&row.name)),
+        ("role", Plain::from(&row.role)),
+        ("family", Plain::from(row.probe.family.clone())),
+        ("release", Plain::from(row.probe.release.clone())),
+        ("provisional", Plain::from(row.provisional)),
+        ("facts", Plain::from(facts.map(clock::stamp))),
+        ("file", Plain::from(row.place.path().display().to_string())),
+    ])
 }

@@ -9,6 +9,7 @@ mod git;
 pub use disk::Disk;
 pub use git::{Change, Refs, Repository, Revision, tags};
 
+use crate::base::{Problem, Problems};
 use std::fmt::Debug;
 use std::io;
 use std::path::PathBuf;
@@ -45,4 +46,14 @@ pub trait Tree: Send + Sync + Debug {
 
     /// Where a file lies on this machine, for those that are too big to hold; `None` where it is not on the disk.
     fn real_path(&self, path: &str) -> Option<PathBuf>;
+}
+
+/// Says in which revision something is wrong, where no place says it.
+pub fn told(problems: Problems, revision: &str) -> Problems {
+    let lead = format!("{revision}:");
+    let say = |problem: Problem| match problem.place {
+        Some(place) if place.path().to_string_lossy().starts_with(&lead) => problem,
+        _ => problem.note(format!("this is so in the revision `{revision}`")),
+    };
+    problems.into_iter().map(say).collect()
 }

@@ -141,18 +141,12 @@ fn listed(file: &Path) -> Result<Vec<Change>, Problems> {
 
 /// A listed path as the tree has it: git tells paths from the top of its repository, and the tree may be a folder of that.
 fn within<'a>(root: &Path, path: &'a str) -> &'a str {
-    let mut rest = path;
-    let mut above = Vec::new();
-    while let Some((folder, below)) = rest.split_once('/') {
-        above.push(folder);
-        let top: PathBuf = above.iter().collect();
-        let there = root.join(above.first().copied().unwrap_or_default()).exists();
-        if !there && root.ends_with(&top) {
-            return below;
-        }
-        rest = below;
+    let first = path.split('/').next().unwrap_or(path);
+    if root.join(first).exists() {
+        return path;
     }
-    path
+    let mut folders = path.match_indices('/').filter_map(|(at, _)| Some((path.get(..at)?, path.get(at + 1..)?)));
+    folders.find(|(above, _)| root.ends_with(above)).map_or(path, |(_, below)| below)
 }
 
 /// What the repository is called.

@@ -5,6 +5,7 @@ use super::hosts::{NodeLine, Past, Seen};
 use super::listing::{Asked, Listed, Page};
 use super::shelf::Shelf;
 use crate::base::{Plain, clock};
+use crate::cli::nodes::plain;
 use axum::extract::{Path, State};
 use std::sync::Arc;
 
@@ -45,17 +46,9 @@ pub fn line(line: &NodeLine, seen: &Seen) -> Plain {
             ("problems", end.problems.iter().map(Plain::from).collect()),
         ]))
     });
-    let row = &line.row;
-    Plain::from_iter([
-        ("name", Plain::from(&row.name)),
-        ("role", Plain::from(&row.role)),
-        ("family", Plain::from(row.probe.family.clone())),
-        ("release", Plain::from(row.probe.release.clone())),
-        ("provisional", Plain::from(row.provisional)),
-        ("facts", Plain::from(line.facts.map(clock::stamp))),
-        ("file", Plain::from(row.place.path().display().to_string())),
-        ("last_run", Plain::from(last)),
-    ])
+    let mut row = plain(&line.row, line.facts);
+    row.set("last_run", last);
+    row
 }
 
 pub async fn all(State(shelf): State<Arc<Shelf>>, asked: Asked) -> Answered {

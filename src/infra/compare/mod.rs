@@ -9,6 +9,7 @@ mod files;
 pub use change::{Change, Side};
 
 use crate::base::{Mask, Problem, Problems, Result};
+use crate::data::tree::told;
 use crate::infra::layer::{self, Layer, Run};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -110,14 +111,4 @@ fn built(run: &Arc<Run>, path: &Path) -> Result<Option<Built>> {
     let built = layer::build(run, &Layer::of(run, path)?)?;
     let files = files::of(run, &built.pieces)?;
     Ok(Some(Built { files, warnings: built.warnings }))
-}
-
-/// Says in which revision something is wrong, where no place says it.
-fn told(problems: Problems, revision: &str) -> Problems {
-    let lead = format!("{revision}:");
-    let say = |problem: Problem| match problem.place {
-        Some(place) if place.path().to_string_lossy().starts_with(&lead) => problem,
-        _ => problem.note(format!("this is so in the revision `{revision}`")),
-    };
-    problems.into_iter().map(say).collect()
 }
