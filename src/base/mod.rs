@@ -17,7 +17,7 @@ pub mod problem;
 pub mod shell;
 pub mod swap;
 
-pub use mark::{Mark, Moment};
+pub use mark::{Mark, Moment, Top};
 pub use mask::Mask;
 pub use place::{FileId, Place};
 pub use plain::Plain;

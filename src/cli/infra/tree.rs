@@ -70,8 +70,9 @@ pub fn open(args: &Where, since: Option<&Since>, context: &Context) -> Result<(T
         let before = scope.spawn(|| graph::before(&root));
         (asking.parts(), joined(before))
     });
-    let Parts { listing, refs, name, mut changes, told } = parts?;
-    let opened = graph::open(&root, &called(args, &root, name), &options, &listing, before?, moment)?;
+    let Parts { listing, digest, refs, name, mut changes, told } = parts?;
+    let begun = graph::Begun { moment, before: before?, digest };
+    let opened = graph::open(&root, &called(args, &root, name), &options, &listing, begun)?;
     let mut graph = opened.graph;
     graph.sha = refs.as_ref().and_then(|refs| refs.head.clone());
     if let Some(changes) = changes.as_mut().filter(|changes| changes.base.is_none()) {
@@ -79,8 +80,8 @@ pub fn open(args: &Where, since: Option<&Since>, context: &Context) -> Result<(T
             change.path = within(&root, &change.path).to_owned();
         }
     }
-    if let Some((standing, word)) = told {
-        graph::keep_told(&root, &options, standing, word, listing, moment);
+    if let Some(told) = told {
+        graph::keep_told(&root, &options, told, (listing, opened.digest), moment);
     }
     Ok((Tree { root, graph, cached: opened.cached, refs, options }, changes))
 }

@@ -60,6 +60,8 @@ pub struct Opened {
     pub graph: Graph,
     /// It is that of an earlier scan of the same files.
     pub cached: bool,
+    /// That of the listing.
+    pub digest: String,
 }
 
 /// Makes the graph of the tree at `root`, which is the repository `repo` (`owner/name`), or takes the one that is in its
@@ -69,8 +71,8 @@ pub struct Opened {
 /// A folder cannot be listed, or everything that is wrong in the configuration.
 pub fn scan(root: &Path, repo: &str) -> Result<Graph> {
     let options = Options::default();
-    let moment = Moment::now();
-    Ok(open(root, repo, &options, &list(root, &options, false)?, before(root), moment)?.graph)
+    let begun = Begun::now(root);
+    Ok(open(root, repo, &options, &list(root, &options, false)?, begun)?.graph)
 }
 
 /// Lists the tree at `root`; the first half of a scan, for which nobody needs to know the name of the repository. The disk is
@@ -89,29 +91,39 @@ pub fn before(root: &Path) -> Option<Before> {
     cache::before(root)
 }
 
-/// The second half: the graph of what is listed, or the one from `before` where nothing changed since. `moment` was before
-/// the tree was listed.
+/// What is known when the second half of a scan begins.
+pub struct Begun {
+    /// A moment before the tree was listed.
+    pub moment: Moment,
+    /// The graph of an earlier scan.
+    pub before: Option<Before>,
+    /// The digest of the listing, where somebody knows it.
+    pub digest: Option<String>,
+}
+
+impl Begun {
+    /// Reads the earlier graph, now.
+    pub fn now(root: &Path) -> Begun {
+        Begun { moment: Moment::now(), before: before(root), digest: None }
+    }
+}
+
+/// The second half: the graph of what is listed, or the earlier one where nothing changed since.
 ///
 /// # Errors
 /// Everything that is wrong in the configuration.
-pub fn open(
-    root: &Path,
-    repo: &str,
-    options: &Options,
-    listing: &Listing,
-    before: Option<Before>,
-    moment: Moment,
-) -> Result<Opened> {
-    let digest = cache::digest(listing, &format!("{repo}\n{options:?}"));
-    if let Some(graph) = before.and_then(|before| before.graph(root, &digest)) {
-        return Ok(Opened { graph, cached: true });
+pub fn open(root: &Path, repo: &str, options: &Options, listing: &Listing, begun: Begun) -> Result<Opened> {
+    let digest = begun.digest.unwrap_or_else(|| cache::digest(listing));
+    let id = cache::id(&digest, &format!("{repo}\n{options:?}"));
+    if let Some(graph) = begun.before.and_then(|before| before.graph(root, &id)) {
+        return Ok(Opened { graph, cached: true, digest });
     }
     let memo = cache::memo(root);
     let real = root.canonicalize().map_err(|e| Problem::io("find", root, &e))?;
     let layers = layers::Layers { run: &lenient(&real, options), root: &real };
     let graph = scan::scan(files::Files::Disk(root), listing, &memo, repo, &layers)?;
-    cache::keep(root, listing, digest, &graph, memo.into_seen(), moment);
-    Ok(Opened { graph, cached: false })
+    cache::keep(root, listing, id, &graph, memo.into_seen(), begun.moment);
+    Ok(Opened { graph, cached: false, digest })
 }
 
 /// The graph of a revision. Its layers are left out.
