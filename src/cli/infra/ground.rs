@@ -178,7 +178,7 @@ impl Ground {
         let Ok(git) = Repository::find(&self.site.root) else { return Ok(keys) };
         let (mut own, mut strange) = (Vec::new(), Problems::new());
         for key in keys {
-            match git.last_with(graph::key::split(&key).0)? {
+            match engine::last_commit(&self.site, &git, &key)? {
                 Some(_) => own.push(key),
                 None => strange.push(
                     Problem::warning(format!("stack `{key}` is left out: the history of HEAD never had it"))
@@ -246,7 +246,7 @@ pub fn either(name: &str) -> Option<String> {
     variable(&format!("SUIL_{name}")).or_else(|| variable(&format!("STACKORDER_{name}")))
 }
 
-fn site(root: &Path, graph: &Graph, redactor: Redactor, stop: Stop, layers: Option<Layers>) -> Site {
+fn site(root: &Path, graph: &Graph, redactor: Redactor, stop: Stop, layers: Layers) -> Site {
     let here = |path: String| root.join(path);
     let terraform = either("TERRAFORM_BIN").or_else(|| variable("STACKS_TERRAFORM_PATH"));
     Site {
@@ -279,16 +279,13 @@ fn plugins(root: &Path) -> Option<PathBuf> {
     (variable("TF_PLUGIN_CACHE_DIR").is_none() && !has).then(|| root.join(".suil/plugins"))
 }
 
-/// How the layers of the tree are rendered, where it may have some.
-fn layers(root: &Path, context: &Context, mask: &Mask) -> Result<Option<Layers>, Problems> {
+/// How the layers of the tree are rendered, those with it that it has no more.
+fn layers(root: &Path, context: &Context, mask: &Mask) -> Result<Layers, Problems> {
     let options = options::of_tree(options::read(false)?, root)?;
-    if !root.join(&options.stacks).is_dir() || !root.join(&options.environments).is_dir() {
-        return Ok(None);
-    }
     let (root, mask, of) = (root.to_owned(), mask.clone(), options.clone());
     let context = Context { workspace: context.workspace.clone(), output: context.output };
     let begin = move || begin::run(&context, &root, of.clone(), &mask);
-    Ok(Some(Layers { options, begin: Arc::new(begin) }))
+    Ok(Layers { options, begin: Arc::new(begin) })
 }
 
 /// Hears Ctrl-C and the wish of the system to end, on a thread of its own.

@@ -4,9 +4,9 @@ use super::options;
 use crate::base::{Problem, Problems};
 use crate::cli::Context;
 use crate::data::tree::{Change, Refs, Repository};
-use crate::infra::graph::{self, Graph};
-use crate::infra::layer::Options;
-use std::collections::{HashMap, HashSet};
+use crate::infra::graph::{self, Graph, Listing};
+use crate::infra::layer::{self, Options};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -81,6 +81,10 @@ pub fn open(args: &Where, since: Option<&Since>, context: &Context) -> Result<(T
     let opened = graph::open(&root, &repo?, &options, &listing)?;
     let mut graph = opened.graph;
     graph.sha = refs.as_ref().and_then(|refs| refs.head.clone());
+    let gone = gone(&root, &graph, &listing)?;
+    if !gone.is_empty() {
+        graph::left::without(&mut graph, &gone);
+    }
     if let Some(changes) = changes.as_mut().filter(|changes| changes.base.is_some()) {
         let paths: Vec<String> = listing.paths().collect();
         changes.changes.extend(git.untracked(paths.iter().map(String::as_str), &tracked??)?);
@@ -88,6 +92,22 @@ pub fn open(args: &Where, since: Option<&Since>, context: &Context) -> Result<(T
         changes.changes.dedup();
     }
     Ok((Tree { root, graph, cached: opened.cached, refs, options }, changes))
+}
+
+/// The layers of which nothing is left but an output folder, and which the history had.
+fn gone(root: &Path, graph: &Graph, listing: &Listing) -> Result<BTreeSet<String>, Problem> {
+    let bare = graph::left::bare(graph, listing);
+    if bare.is_empty() {
+        return Ok(BTreeSet::new());
+    }
+    // Outside git nobody knows whether a folder is new or left.
+    let Ok(git) = Repository::find(root) else { return Ok(BTreeSet::new()) };
+    let had = layer::each(&bare, |(_, folder)| git.last_with(folder));
+    let mut gone = BTreeSet::new();
+    for ((key, _), had) in bare.into_iter().zip(had.into_iter().flatten()) {
+        gone.extend(had?.map(|_| key));
+    }
+    Ok(gone)
 }
 
 /// The folder of the tree and the name of the repository, without a scan.

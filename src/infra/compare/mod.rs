@@ -4,13 +4,12 @@
 //! Both sides are built in memory; nothing is written, and neither the working tree nor the index is touched.
 
 mod change;
-mod files;
 
 pub use change::{Change, Side};
 
 use crate::base::{Mask, Problem, Problems, Result};
 use crate::data::tree::told;
-use crate::infra::layer::{self, Layer, Run};
+use crate::infra::layer::{self, Layer, Run, files};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 

@@ -4,11 +4,13 @@ use super::init::Needs;
 use super::unit::Purpose;
 use super::{Site, Summary, Unit, content};
 use crate::base::{Problem, problem::Kind};
+use crate::data::tree;
 use crate::infra::layer;
 use crate::infra::terraform::process::{Ended, Job, Watch};
 use serde_json::Value;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// The longest text of a plan that is kept, in bytes, and of an error.
 const TEXT: usize = 256 * 1024;
@@ -68,13 +70,20 @@ impl Session<'_> {
     /// # Errors
     /// It cannot be rendered.
     pub fn render(&self) -> Result<(), Failure> {
-        let (Some(layer), Some(layers)) = (&self.unit.layer, &self.site.layers) else { return Ok(()) };
+        let Some(layer) = &self.unit.layer else { return Ok(()) };
         let told = |problems| gathered(self.unit, "cannot be rendered", problems);
-        let run = std::sync::Arc::new((layers.begin)().map_err(told)?);
-        let rendered = layer::render(&run, layer).map_err(told)?;
-        match rendered.refused.is_empty() {
+        let run = Arc::new((self.site.layers.begin)().map_err(told)?);
+        let refused = match &self.unit.past {
+            None => layer::render(&run, layer).map_err(told)?.refused,
+            Some(past) => {
+                let old = Arc::new(run.of_revision(past.revision.clone()).strict());
+                let rendered = layer::render_into(&old, layer, &self.unit.folder);
+                rendered.map_err(|problems| told(tree::told(problems, past.revision.name())))?
+            }
+        };
+        match refused.is_empty() {
             true => Ok(()),
-            false => Err(gathered(self.unit, "is rendered to what Terraform refuses", rendered.refused)),
+            false => Err(gathered(self.unit, "is rendered to what Terraform refuses", refused)),
         }
     }
 
@@ -146,6 +155,16 @@ impl Session<'_> {
         Ok(Planned { version, summary, text: trimmed(&text).to_owned(), shown: value, differs: ended.code == 2 })
     }
 
+    /// True where there is a state, an empty one, too.
+    ///
+    /// # Errors
+    /// Terraform failed.
+    pub fn has_state(&self) -> Result<bool, Failure> {
+        let words = ["state", "pull"].map(OsString::from).into();
+        let pulled = self.well("state", words, Purpose::Destroy, false)?;
+        Ok(!pulled.stdout.trim_ascii().is_empty())
+    }
+
     /// Applies the plan in `file`.
     ///
     /// # Errors
@@ -165,7 +184,7 @@ impl Session<'_> {
     /// # Errors
     /// One cannot be read.
     pub fn content(&self) -> Result<String, Problem> {
-        content(&self.site.root, &self.unit.parts, &self.unit.foreign)
+        content(self.unit.root(self.site), &self.unit.parts, &self.unit.foreign)
     }
 
     fn well(&self, name: &str, words: Vec<OsString>, purpose: Purpose, precious: bool) -> Result<Ended, Failure> {

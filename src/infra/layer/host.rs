@@ -73,7 +73,8 @@ impl Asked {
             return Err(NOT_READ.to_owned());
         }
         // A layer that is gone from the working tree may still have a state.
-        let run = self.run.present.as_ref().filter(|run| run.sources.is_folder(&other.path)).unwrap_or(&self.run);
+        let here = |run: &&Arc<Run>| other.stands(run) || !self.run.sources.is_folder(&other.path);
+        let run = self.run.present.as_ref().filter(here).unwrap_or(&self.run);
         let found = self.run.states.get(run, &other, &self.chain).and_then(|state| find(&state));
         match found {
             Ok(Found::Value { value, secrets }) => Ok(self.answer(value, &secrets)),

@@ -2,7 +2,7 @@
 
 use super::{Options, Run};
 use crate::base::Problem;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 /// A layer and the folders that it is rendered from.
 #[derive(Clone, Debug)]
@@ -118,6 +118,16 @@ impl Layer {
         let layer = Layer { path, root: self.root.clone(), stack, name, output };
         layer.check(options, |path| run.sources.is_folder(path))?;
         Ok(layer)
+    }
+
+    /// True where its folder is in the files of a run. Of a layer that was removed the output folder alone may be left.
+    pub fn stands(&self, run: &Run) -> bool {
+        let output = run.options.output.components().next().map(Component::as_os_str);
+        match run.sources.folder(&self.path) {
+            Ok(items) if items.is_empty() => run.sources.is_folder(&self.path),
+            Ok(items) => items.iter().any(|item| Some(item.name.as_os_str()) != output),
+            Err(_) => true,
+        }
     }
 
     fn check(&self, options: &Options, is_folder: impl Fn(&Path) -> bool) -> Result<(), Problem> {

@@ -1,0 +1,30 @@
+//! Layers of which an output folder is left and nothing else: git removes what it knows of a layer, and the rest stays.
+
+use super::{Code, Graph, Kind, Warning, edges};
+use crate::infra::graph::Listing;
+use std::collections::BTreeSet;
+
+/// The layers of a graph in whose folders no file stands but in the output folder: their keys, and their folders.
+pub fn bare(graph: &Graph, listing: &Listing) -> Vec<(String, String)> {
+    let is_bare = |folder: &str| listing.below(folder).all(|(_, folder)| folder.files.is_empty());
+    let layers = graph.stacks.iter().filter_map(|stack| Some((&stack.key, stack.layer.as_ref()?)));
+    layers.filter(|(_, folder)| is_bare(folder)).map(|(key, folder)| (key.clone(), folder.clone())).collect()
+}
+
+/// Takes stacks out of a graph. Who needs one of them is told of in a warning.
+pub fn without(graph: &mut Graph, keys: &BTreeSet<String>) {
+    graph.stacks.retain(|stack| !keys.contains(&stack.key));
+    graph.warnings.retain(|warning| !keys.contains(&warning.subject));
+    let of = |kind, key: &str| kind == Kind::Stack && keys.contains(key);
+    graph.edges.retain(|edge| !of(edge.from.kind, &edge.from.key));
+    for edge in graph.edges.extract_if(.., |edge| of(edge.to.kind, &edge.to.key)) {
+        let (from, to) = (&edge.from.key, &edge.to.key);
+        graph.warnings.push(Warning {
+            code: Code::UnknownDependency,
+            subject: edges::arrow(from, to),
+            message: format!("{from}: {} {to}: no such layer in this tree", edge.kind.name()),
+            at: edge.at.clone(),
+        });
+    }
+    graph.warnings.sort();
+}
