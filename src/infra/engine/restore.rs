@@ -7,7 +7,7 @@ use super::{Site, Unit};
 use crate::base::problem::Kind;
 use crate::base::{Problem, Problems, Result, folder};
 use crate::data::tree::{Repository, Revision, told};
-use crate::infra::graph::{self, Graph, Kind as NodeKind, Stack, key};
+use crate::infra::graph::{self, Code, Graph, Kind as NodeKind, Stack, key};
 use crate::infra::layer::{Layer, Run};
 use crate::infra::store::{Phase, Seen, Store};
 use std::collections::{BTreeMap, BTreeSet};
@@ -142,7 +142,7 @@ struct Known {
 }
 
 impl History<'_> {
-    /// The last commit in which a stack stands with all that it is made of.
+    /// The last commit in which a stack stands with all that it is made of; where there is none, the last one that has it.
     fn find(&mut self, key: &str) -> Result<String> {
         let Some(last) = last_commit(self.site, &self.git, key)? else {
             let help =
@@ -150,23 +150,33 @@ impl History<'_> {
             let problem = Problem::new(format!("no commit has the code of removed stack `{key}`"));
             return Err(problem.kind(Kind::Refused).help(help).into());
         };
-        if self.stands(&last, key) {
-            return Ok(last);
-        }
-        // What else it is made of went first: its base, its environment, the setting that names it.
-        for commit in self.git.before_changes(&last, &self.parts(key), CHANGES)? {
-            if self.stands(&commit, key) {
-                return Ok(commit);
+        let mut partly = None;
+        let mut parts = self.parts(key);
+        match self.look(&last, key) {
+            Found::Whole => return Ok(last),
+            Found::Partly(modules) => {
+                parts.extend(modules);
+                partly = Some(last.clone());
             }
+            Found::None => {}
+        }
+        // What else it is made of went first: its base, its environment, a module, the setting that names it.
+        for commit in self.git.before_changes(&last, &parts, CHANGES)? {
+            match self.look(&commit, key) {
+                Found::Whole => return Ok(commit),
+                Found::Partly(_) => drop(partly.get_or_insert(commit)),
+                Found::None => {}
+            }
+        }
+        if let Some(partly) = partly {
+            return Ok(partly);
         }
         if let Some(Err(problems)) = self.known.get(&last) {
             return Err(problems.clone());
         }
         let short = last.get(..12).unwrap_or(&last);
         Err(Problem::new(format!("the code of removed stack `{key}` cannot be restored"))
-            .note(format!(
-                "it was looked for in commit {short}, the last one that has its folder, and in those before it"
-            ))
+            .note(format!("it was looked for in commit {short}, the last one that has its folder, and before that"))
             .help("put the code back, and destroy it there")
             .kind(Kind::Refused)
             .into())
@@ -176,19 +186,22 @@ impl History<'_> {
     fn parts(&self, key: &str) -> Vec<String> {
         let (path, instance) = key::split(key);
         let environments = self.site.layers.options.environments.display().to_string();
-        let all =
-            [path.to_owned(), layer_folder(self.site, path, instance), environments, "stackorder.yaml".to_owned()];
-        all.into()
+        [path.to_owned(), layer_folder(self.site, path, instance), environments, "stackorder.yaml".to_owned()].into()
     }
 
-    /// True where the commit has the stack, and the folders that a layer needs.
-    fn stands(&mut self, commit: &str, key: &str) -> bool {
+    fn look(&mut self, commit: &str, key: &str) -> Found {
         let (site, git) = (self.site, &self.git);
         let known = self.known.entry(commit.to_owned()).or_insert_with(|| Known::read(site, git, commit));
-        let Ok(known) = known else { return false };
-        let Some(stack) = known.stack(key) else { return false };
-        stack.layer.as_ref().is_none_or(|folder| Layer::of(&known.run, &site.root.join(folder)).is_ok())
+        known.as_ref().map_or(Found::None, |known| known.look(site, key))
     }
+}
+
+/// How much of a stack a commit has.
+enum Found {
+    Whole,
+    /// It does not render, or modules of it are not there: these, from the root.
+    Partly(Vec<String>),
+    None,
 }
 
 impl Known {
@@ -200,6 +213,23 @@ impl Known {
         let graph = graph.map_err(|problems| told(problems, revision.name()))?;
         let run = Arc::new(graph::lenient(&site.root, options).of_revision(revision.clone()));
         Ok(Known { revision, graph, run })
+    }
+
+    fn look(&self, site: &Site, key: &str) -> Found {
+        let Some(stack) = self.stack(key) else { return Found::None };
+        let folder = match stack.layer.as_ref().map(|folder| Layer::of(&self.run, &site.root.join(folder))) {
+            None => stack.path.clone(),
+            Some(Ok(layer)) => layer.shown(&layer.output),
+            Some(Err(_)) => return Found::None,
+        };
+        let told = |code| self.graph.warnings.iter().filter(move |warning| warning.code == code);
+        let missing = told(Code::ModuleMissing).filter_map(|warning| warning.subject.strip_prefix(&folder));
+        let missing = missing.filter_map(|rest| key::beside(&folder, rest.strip_prefix(": ")?));
+        let missing: Vec<String> = missing.collect();
+        match missing.is_empty() && !told(Code::LayerUnrendered).any(|warning| warning.subject == key) {
+            true => Found::Whole,
+            false => Found::Partly(missing),
+        }
     }
 
     fn stack(&self, key: &str) -> Option<&Stack> {
