@@ -9,7 +9,7 @@ use crate::cli::{Context, start};
 use crate::data::tree::Repository;
 use crate::infra::engine::{self, Begin, Chosen, Layers, Redactor, Restored, Set, Site, Unit, circle, unknown};
 use crate::infra::graph::{self, Affected, Graph, Query, Reason};
-use crate::infra::store::{Mode, Seen, Store};
+use crate::infra::store::{Mode, Phase, Seen, Store};
 use crate::infra::terraform::{Stop, Tool, process};
 use crate::ui;
 use std::path::{Path, PathBuf};
@@ -165,11 +165,16 @@ impl Ground {
         if !problems.is_empty() {
             return Err(problems);
         }
+        let mut others = Vec::new();
+        for key in known.iter().filter(|key| !wanted.is_empty() && !wanted.contains(key)) {
+            // One that nobody applied has nothing that could depend on anything.
+            others.extend(self.store.last(&self.site.repo, key, Phase::Apply)?.map(|_| key.clone()));
+        }
         let keys = if wanted.is_empty() { self.of_history(known)? } else { wanted };
         if keys.is_empty() {
             return Ok(None);
         }
-        Ok(Some((engine::restore(&self.site, &self.graph, &keys)?, keys)))
+        Ok(Some((engine::restore(&self.site, &self.graph, &keys, &others)?, keys)))
     }
 
     /// Those of removed stacks that the history of HEAD had: the others belong to another branch, and are only warned of.

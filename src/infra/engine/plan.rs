@@ -168,7 +168,7 @@ impl Work<'_> {
             return Ok(None);
         }
         let key = session.unit.key();
-        let mut problem = Problem::new(format!("stack `{key}` has no state, so nothing of it can be destroyed"));
+        let mut problem = Problem::new(format!("stack `{key}`: there is no state, so nothing of it can be destroyed"));
         if let Some(state) = &session.unit.stack.state {
             problem = problem.note(format!("it was looked for in {}", self.site.redactor.text(state)));
         }

@@ -24,6 +24,8 @@ const PICTURES: &str = "removed";
 pub struct Restored {
     /// The graph of the tree and, with them, that of the removed stacks.
     pub graph: Graph,
+    /// Those among the other removed stacks that depend on one of these; sorted.
+    pub dependents: Vec<String>,
     units: BTreeMap<String, Unit>,
     root: PathBuf,
     pictures: Vec<(PathBuf, folder::Hold)>,
@@ -94,11 +96,11 @@ fn layer_folder(site: &Site, stack: &str, layer: &str) -> String {
     format!("{stack}/{}/{layer}", site.layers.options.layers.display())
 }
 
-/// Restores the code of removed stacks.
+/// Restores the code of removed stacks. `others` are those that stay as they are.
 ///
 /// # Errors
 /// The tree is in no git repository, or no commit has the code of one; all of them together.
-pub fn restore(site: &Site, graph: &Graph, keys: &[String]) -> Result<Restored> {
+pub fn restore(site: &Site, graph: &Graph, keys: &[String], others: &[String]) -> Result<Restored> {
     sweep(site);
     let git = Repository::find(&site.root)
         .map_err(|problem| problem.note("the code of a removed stack is restored from a commit"))?;
@@ -113,8 +115,9 @@ pub fn restore(site: &Site, graph: &Graph, keys: &[String]) -> Result<Restored> 
     if !problems.is_empty() {
         return Err(problems);
     }
+    let dependents = others.iter().filter(|other| history.depends(other, keys)).cloned().collect();
     let (root, pictures) = (site.root.clone(), Vec::new());
-    let mut restored = Restored { graph: graph.clone(), units: BTreeMap::new(), root, pictures };
+    let mut restored = Restored { graph: graph.clone(), dependents, units: BTreeMap::new(), root, pictures };
     for (commit, keys) in commits {
         if let Some(Ok(known)) = history.known.get(&commit)
             && let Err(more) = restored.add(site, known, &keys)
@@ -180,6 +183,24 @@ impl History<'_> {
             .help("put the code back, and destroy it there")
             .kind(Kind::Refused)
             .into())
+    }
+
+    /// True where a removed stack depends on one of `keys`, directly or through others; what cannot be restored depends on
+    /// nothing.
+    fn depends(&mut self, key: &str, keys: &[String]) -> bool {
+        let Ok(commit) = self.find(key) else { return false };
+        let Some(Ok(known)) = self.known.get(&commit) else { return false };
+        let (mut seen, mut open) = (BTreeSet::from([key]), vec![key]);
+        while let Some(at) = open.pop() {
+            let edges = known.graph.edges.iter().filter(|edge| edge.kind.orders() && edge.from.key == at);
+            for to in edges.map(|edge| edge.to.key.as_str()) {
+                if keys.iter().any(|key| key == to) {
+                    return true;
+                }
+                open.extend(seen.insert(to).then_some(to));
+            }
+        }
+        false
     }
 
     /// What the stack of a key may be made of, as paths from the root.

@@ -15,6 +15,8 @@ use std::sync::Arc;
 /// The longest text of a plan that is kept, in bytes, and of an error.
 const TEXT: usize = 256 * 1024;
 const ERROR: usize = 64 * 1024;
+/// Where Terraform writes a state that it can write nowhere else.
+const ERRORED: &str = "errored.tfstate";
 /// The longest plan as JSON.
 const JSON: usize = 512 * 1024 * 1024;
 
@@ -241,6 +243,11 @@ impl Session<'_> {
             _ => Problem::new(format!("stack `{key}`: `{program} {step}` failed")),
         };
         problem = layer::words::terraform(text.as_bytes()).into_iter().fold(problem, Problem::note);
+        // The picture of the tree that Terraform speaks of is removed.
+        if self.unit.past.is_some() && self.unit.folder.join(ERRORED).is_file() {
+            let place = self.unit.place(self.site).join(ERRORED);
+            problem = problem.note(format!("`{ERRORED}` is brought to `{}`", self.site.shown(&place)));
+        }
         if ended.left {
             problem = problem.help("`suil infra resume` goes on when it has ended");
         }

@@ -1,6 +1,6 @@
 //! Layers of which an output folder is left and nothing else: git removes what it knows of a layer, and the rest stays.
 
-use super::{Code, Graph, Kind, Warning, edges};
+use super::{At, Code, Graph, Kind, Warning, edges};
 use crate::infra::graph::Listing;
 use std::collections::BTreeSet;
 
@@ -9,6 +9,16 @@ pub fn bare(graph: &Graph, listing: &Listing) -> Vec<(String, String)> {
     let is_bare = |folder: &str| listing.below(folder).all(|(_, folder)| folder.files.is_empty());
     let layers = graph.stacks.iter().filter_map(|stack| Some((&stack.key, stack.layer.as_ref()?)));
     layers.filter(|(_, folder)| is_bare(folder)).map(|(key, folder)| (key.clone(), folder.clone())).collect()
+}
+
+/// Who still needs one of `keys`, which the tree has no more, by its own words: `from`, `to`, and where it says so.
+pub fn needed<'a>(graph: &'a Graph, keys: &[String]) -> Vec<(&'a str, &'a str, Option<&'a At>)> {
+    let told = graph.warnings.iter().filter(|warning| warning.code == Code::UnknownDependency);
+    let pairs = told.filter_map(|warning| {
+        let (from, to) = warning.subject.split_once(edges::ARROW)?;
+        Some((from, to, warning.at.as_ref()))
+    });
+    pairs.filter(|(_, to, _)| keys.iter().any(|key| key == to)).collect()
 }
 
 /// Takes stacks out of a graph. Who needs one of them is told of in a warning.
