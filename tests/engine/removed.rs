@@ -29,8 +29,10 @@ fn mixed(pause: u32) -> Room {
         ("environments/quay/env.tfvars", "zone = \"west\"\n"),
         (
             "stacks/backend.tf",
-            "terraform {\n  backend \"local\" {\n    path = \"{{ var.stacks_root }}/state/{{ var.stacks_stack }}-{{ var.stacks_layer }}\"\n  }\n}\n",
+            "terraform {\n  backend \"local\" {\n    path = \"{{ var.stacks_root }}/state/{{ var.stacks_stack }}-{{ var.stacks_layer }}\
+             {{ '' if '/layers/' in var.stacks_path else '.other' }}\"\n  }\n}\n",
         ),
+        ("stacks.yaml", "stacks_path: real\n"),
         ("modules/m/main.tf", "resource \"terraform_data\" \"m\" {}\n"),
         (
             "stacks/kiln/base/main.tf",
@@ -100,7 +102,7 @@ fn removed_layers_and_a_removed_stack_are_destroyed_those_first_that_nobody_need
     let room = mixed(0);
     // Each goes in a commit of its own, and what they share before the last of them.
     committed(&room, &["rm", "-q", "-r", "stacks/ferry", "stacks/top"]);
-    committed(&room, &["rm", "-q", "-r", "modules", "environments/harbor"]);
+    committed(&room, &["rm", "-q", "-r", "modules", "environments/harbor", "stacks.yaml"]);
     committed(&room, &["rm", "-q", "-r", "stacks/kiln/layers/harbor"]);
     // Git leaves what it does not know.
     assert!(room.path().join("stacks/kiln/layers/harbor/stacks.out/base_main.tf").is_file());

@@ -23,8 +23,12 @@ pub fn needed<'a>(graph: &'a Graph, keys: &[String]) -> Vec<(&'a str, &'a str, O
 
 /// Takes stacks out of a graph. Who needs one of them is told of in a warning.
 pub fn without(graph: &mut Graph, keys: &BTreeSet<String>) {
-    graph.stacks.retain(|stack| !keys.contains(&stack.key));
-    graph.warnings.retain(|warning| !keys.contains(&warning.subject));
+    let gone = graph.stacks.extract_if(.., |stack| keys.contains(&stack.key));
+    let folders: Vec<String> = gone.filter_map(|stack| stack.layer).map(|folder| format!("{folder}/")).collect();
+    graph.warnings.retain(|warning| match warning.code {
+        Code::SharedStateObject => warning.subject.split(", ").filter(|key| !keys.contains(*key)).count() > 1,
+        _ => !keys.contains(&warning.subject) && !folders.iter().any(|folder| warning.subject.starts_with(folder)),
+    });
     let of = |kind, key: &str| kind == Kind::Stack && keys.contains(key);
     graph.edges.retain(|edge| !of(edge.from.kind, &edge.from.key));
     for edge in graph.edges.extract_if(.., |edge| of(edge.to.kind, &edge.to.key)) {
