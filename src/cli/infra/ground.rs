@@ -116,7 +116,7 @@ impl Ground {
             let key = plain(key);
             match self.graph.stacks.iter().find(|stack| stack.key == key && !stack.external) {
                 Some(stack) => chosen.push(requested(&stack.key)),
-                None => problems.push(unknown(&self.graph, key)),
+                None => problems.push(self.unknown(key)?),
             }
         }
         if !problems.is_empty() {
@@ -134,6 +134,18 @@ impl Ground {
             }
         }
         Set::new(&self.site, &self.graph, chosen, backwards)
+    }
+
+    /// There is no such stack; one that the tree had may be destroyed.
+    fn unknown(&self, key: &str) -> Result<Problem, Problem> {
+        let removed = engine::removed(&*self.store, &self.site.repo)?.iter().any(|seen| seen.key == key);
+        let problem = unknown(&self.graph, key);
+        Ok(match removed {
+            true => Problem { expected: None, ..problem }
+                .note("the tree had it, and its state may be left")
+                .help(format!("`suil infra destroy --removed --stacks {key}` destroys what it left")),
+            false => problem,
+        })
     }
 
     /// The set of these stacks.

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io::Write;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, symlink};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// What is never in a picture.
 const LEFT_OUT: [&str; 3] = [".git", ".suil", ".terraform"];
@@ -23,8 +23,8 @@ pub struct Picture<'a> {
     pub top: &'a Path,
     /// Folders and files of the revision, seen from the root.
     pub wanted: &'a BTreeSet<String>,
-    /// Output folders of layers. Nothing stands in them but links to what Terraform keeps in those of the tree.
-    pub outputs: &'a BTreeSet<String>,
+    /// Output folders of layers, and where they really were. Nothing stands in them but links to what is left there.
+    pub outputs: &'a BTreeMap<String, PathBuf>,
 }
 
 impl Picture<'_> {
@@ -34,9 +34,10 @@ impl Picture<'_> {
     /// A file of the revision cannot be read, or something cannot be written.
     pub fn draw(&self) -> Result<(), Problem> {
         self.folder("", false)?;
-        for output in self.outputs {
-            make(&self.top.join(output))?;
-            self.output(output)?;
+        for (output, real) in self.outputs {
+            let there = self.top.join(output);
+            make(&there)?;
+            left(real, &there)?;
         }
         Ok(())
     }
@@ -52,7 +53,7 @@ impl Picture<'_> {
         }
         for (name, old) in names {
             let child = if path.is_empty() { name.clone() } else { format!("{path}/{name}") };
-            if !LEFT_OUT.contains(&name.as_str()) && !self.outputs.contains(&child) {
+            if !LEFT_OUT.contains(&name.as_str()) && !self.outputs.contains_key(&child) {
                 self.entry(&child, old, all)?;
             }
         }
@@ -64,9 +65,9 @@ impl Picture<'_> {
         let is_here = here.symlink_metadata().is_ok();
         let wanted = all || self.wanted.contains(path);
         let below = format!("{path}/");
-        let holds =
-            |paths: &BTreeSet<String>| paths.range(below.clone()..).next().is_some_and(|next| next.starts_with(&below));
-        let above = holds(self.wanted) || holds(self.outputs);
+        let holds = |next: Option<&String>| next.is_some_and(|next| next.starts_with(&below));
+        let output = self.outputs.range(below.clone()..).next().map(|(output, _)| output);
+        let above = holds(self.wanted.range(below.clone()..).next()) || holds(output);
         // A state that a commit has is an old one: only the one on the disk counts.
         let is_state = path.ends_with(".tfstate") || path.contains(".tfstate.");
         match old {
@@ -82,25 +83,6 @@ impl Picture<'_> {
             _ if is_here => link(&here, &there),
             _ => Ok(()),
         }
-    }
-
-    /// Links what stands in an output folder of the tree, but for what Terraform reads as code; the choice of providers is
-    /// copied.
-    fn output(&self, path: &str) -> Result<(), Problem> {
-        const CHOICE: &str = ".terraform.lock.hcl";
-        let (here, there) = (self.root.join(path), self.top.join(path));
-        for entry in fs::read_dir(&here).into_iter().flatten().flatten() {
-            let name = entry.file_name();
-            let from = entry.path();
-            match name.to_str() {
-                Some(CHOICE) => {
-                    fs::copy(&from, there.join(CHOICE)).map_err(|e| Problem::io("copy", &from, &e))?;
-                }
-                Some(text) if layer::is_input(text) => {}
-                _ => link(&from, &there.join(&name))?,
-            }
-        }
-        Ok(())
     }
 
     fn write(&self, path: &str, to: &Path) -> Result<(), Problem> {
@@ -119,6 +101,22 @@ fn make(folder: &Path) -> Result<(), Problem> {
 
 fn link(from: &Path, to: &Path) -> Result<(), Problem> {
     symlink(from, to).map_err(|e| Problem::io("link", to, &e))
+}
+
+/// Links what is left in an output folder, but for what Terraform reads as code; the choice of providers is copied.
+fn left(from: &Path, to: &Path) -> Result<(), Problem> {
+    const CHOICE: &str = ".terraform.lock.hcl";
+    for entry in fs::read_dir(from).into_iter().flatten().flatten() {
+        let (name, path) = (entry.file_name(), entry.path());
+        match name.to_str() {
+            Some(CHOICE) => {
+                fs::copy(&path, to.join(CHOICE)).map_err(|e| Problem::io("copy", &path, &e))?;
+            }
+            Some(text) if layer::is_input(text) => {}
+            _ => link(&path, &to.join(&name))?,
+        }
+    }
+    Ok(())
 }
 
 /// Removes a picture. States that Terraform wrote into it, backups and those that it could write nowhere else, are brought to
@@ -150,4 +148,46 @@ fn bring(root: &Path, top: &Path, path: &Path) -> std::io::Result<()> {
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn states_that_terraform_wrote_into_a_picture_come_to_their_places_before_it_is_removed() {
+        let room = tempfile::tempdir().expect("a folder");
+        let (root, top) = (room.path().join("tree"), room.path().join("picture"));
+        for (folder, names) in [
+            (&root, ["s/a/terraform.tfstate", "s/a/terraform.tfstate.backup", "shared/x.tfstate"].as_slice()),
+            (&top, &["s/a/terraform.tfstate.backup", "s/b/errored.tfstate", "s/a/.terraform/terraform.tfstate"]),
+            (&top, &["s/a/main.tf", "s/a/.terraform.tfstate.lock.info"]),
+        ] {
+            for name in names {
+                let path = folder.join(name);
+                make(path.parent().expect("a parent")).expect("a folder");
+                fs::write(path, folder.file_name().expect("a name").as_encoded_bytes()).expect("a file");
+            }
+        }
+        link(&root.join("s/a/terraform.tfstate"), &top.join("s/a/terraform.tfstate")).expect("a link");
+        link(&root.join("shared"), &top.join("shared")).expect("a link");
+        clear(&root, &top);
+        assert!(!top.exists());
+        let read = |path: &str| fs::read_to_string(root.join(path)).unwrap_or_default();
+        let all = ["s/a/terraform.tfstate", "s/a/terraform.tfstate.backup", "s/b/errored.tfstate", "shared/x.tfstate"];
+        assert_eq!(all.map(read), ["tree", "picture", "picture", "tree"]);
+        assert!(!root.join("s/a/.terraform").exists() && !root.join("s/a/main.tf").exists());
+    }
+
+    #[test]
+    fn a_picture_whose_states_cannot_be_brought_back_stays() {
+        let room = tempfile::tempdir().expect("a folder");
+        let (root, top) = (room.path().join("tree"), room.path().join("picture"));
+        make(&top.join("s")).expect("a folder");
+        make(&root).expect("a folder");
+        fs::write(top.join("s/errored.tfstate"), "state").expect("a file");
+        fs::write(root.join("s"), "in the way").expect("a file");
+        clear(&root, &top);
+        assert_eq!(fs::read_to_string(top.join("s/errored.tfstate")).expect("a file"), "state");
+    }
 }

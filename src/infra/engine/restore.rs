@@ -270,7 +270,7 @@ impl Restored {
             hold.share().map_err(|e| Problem::io("lock", &top, &e))?;
         }
         let past = Past { revision: known.revision.clone(), top: top.clone() };
-        let (mut wanted, mut outputs) = (BTreeSet::new(), BTreeSet::new());
+        let (mut wanted, mut outputs) = (BTreeSet::new(), BTreeMap::new());
         let mut problems = Problems::new();
         for stack in keys.iter().filter_map(|key| known.stack(key)) {
             let unit = match Unit::removed(site, &known.graph, stack, &known.run, &past) {
@@ -282,9 +282,9 @@ impl Restored {
             };
             let below = |path: &Path| path.strip_prefix(&top).ok().and_then(Path::to_str).map(str::to_owned);
             match &unit.layer {
-                Some(_) => {
+                Some(layer) => {
                     wanted.insert(stack.path.clone());
-                    outputs.extend(below(&unit.folder));
+                    outputs.extend(below(&unit.folder).map(|folder| (folder, layer.output.clone())));
                 }
                 None => wanted.extend(below(&unit.folder)),
             }
