@@ -14,7 +14,7 @@ use crate::ui::{self, stacks};
 /// Destroy everything that stacks manage, those that depend on others first
 #[derive(clap::Args, Debug)]
 #[command(after_help = "A stack that others depend on is destroyed only together with them.\n\n\
-                  Example: suil infra destroy --stacks stacks/prod/apps")]
+                  Examples: suil infra destroy --stacks stacks/prod/apps, suil infra destroy --removed")]
 pub struct Args {
     #[command(flatten)]
     pub choice: Choice,
@@ -26,8 +26,8 @@ pub struct Args {
     /// Take every stack that depends on one of these, too
     #[arg(long)]
     pub with_dependents: bool,
-    /// Take the stacks that the tree had and has no more, or those of them that are named; their code comes from the
-    /// last commit that had it
+    /// Take the stacks and layers that the tree had and has no more, or those of them that are named; their code comes
+    /// from the last commit that had it
     #[arg(long, conflicts_with_all = ["all", "base", "changed_from", "with_dependents"])]
     pub removed: bool,
     /// Print the text of every plan before it is asked about
