@@ -2,7 +2,6 @@
 
 use super::file;
 use rustix::fs::{FlockOperation, flock};
-use rustix::io::{FdFlags, fcntl_setfd};
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -10,18 +9,7 @@ use tempfile::TempDir;
 
 /// The lock on a folder. The folder counts as held as long as this lives.
 #[derive(Debug)]
-pub struct Hold(File);
-
-impl Hold {
-    /// Lets every program that is started from now on hold the folder, too, for as long as it runs: it may outlive this
-    /// process.
-    ///
-    /// # Errors
-    /// The system refuses.
-    pub fn share(&self) -> io::Result<()> {
-        Ok(fcntl_setfd(&self.0, FdFlags::empty())?)
-    }
-}
+pub struct Hold(#[allow(dead_code, reason = "it is open, and that is all")] File);
 
 /// Makes a new folder in `all`, for nobody but its owner, and holds it.
 ///
@@ -46,7 +34,7 @@ pub fn left(all: &Path) -> io::Result<Vec<(PathBuf, Hold)>> {
 }
 
 /// A hold on a folder, where nobody else has one.
-pub fn free(folder: &Path) -> Option<Hold> {
+fn free(folder: &Path) -> Option<Hold> {
     let lock = File::open(folder).ok()?;
     flock(&lock, FlockOperation::NonBlockingLockExclusive).is_ok().then_some(Hold(lock))
 }

@@ -2,6 +2,7 @@
 //! private picture of the tree, so that they can be destroyed. A layer is rendered there when its turn comes.
 
 use super::picture::{self, Picture};
+use super::session::APPLY;
 use super::unit::Past;
 use super::{Site, Unit};
 use crate::base::problem::Kind;
@@ -10,6 +11,7 @@ use crate::data::tree::{Repository, Revision, told};
 use crate::infra::graph::{self, Code, Graph, Kind as NodeKind, Stack, key};
 use crate::infra::layer::{Layer, Run};
 use crate::infra::store::{Phase, Seen, Store};
+use crate::infra::terraform::process::is_any_running;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -18,6 +20,8 @@ use std::sync::Arc;
 const CHANGES: usize = 16;
 /// The folder of pictures, below that of runs in flight.
 const PICTURES: &str = "removed";
+/// A link in a picture: to where programs that work in it say what they do.
+pub const LOGS: &str = ".suil-logs";
 
 /// Removed stacks, ready to be destroyed. What was restored of them is gone when this is dropped, unless a program still
 /// works there.
@@ -40,12 +44,8 @@ impl Restored {
 
 impl Drop for Restored {
     fn drop(&mut self) {
-        for (top, hold) in self.pictures.drain(..) {
-            drop(hold);
-            // A Terraform that nobody waits for holds it still, and needs it to write its state.
-            if let Some(_hold) = folder::free(&top) {
-                picture::clear(&self.root, &top);
-            }
+        for (top, _hold) in self.pictures.drain(..) {
+            clear(&self.root, &top);
         }
     }
 }
@@ -55,8 +55,15 @@ pub fn sweep(site: &Site) {
     let all = site.work().join(PICTURES);
     if all.is_dir() {
         for (top, _hold) in folder::left(&all).unwrap_or_default() {
-            picture::clear(&site.root, &top);
+            clear(&site.root, &top);
         }
+    }
+}
+
+/// Removes a picture, unless a Terraform that nobody waits for works there: it needs the way to its state.
+fn clear(root: &Path, top: &Path) {
+    if !is_any_running(&top.join(LOGS), APPLY) {
+        picture::clear(root, top);
     }
 }
 
@@ -266,9 +273,6 @@ impl Restored {
         let top = top.keep();
         // Whatever happens from here on, it is removed with the rest.
         self.pictures.push((top.clone(), hold));
-        if let Some((_, hold)) = self.pictures.last() {
-            hold.share().map_err(|e| Problem::io("lock", &top, &e))?;
-        }
         let past = Past { revision: known.revision.clone(), top: top.clone() };
         let (mut wanted, mut outputs) = (BTreeSet::new(), BTreeMap::new());
         let mut problems = Problems::new();

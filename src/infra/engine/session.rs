@@ -1,6 +1,7 @@
 //! One stack and Terraform: made ready, planned, applied. Each step is one start of the program.
 
 use super::init::Needs;
+use super::restore::LOGS;
 use super::unit::Purpose;
 use super::{Site, Summary, Unit, content};
 use crate::base::{Problem, problem::Kind};
@@ -17,6 +18,8 @@ const TEXT: usize = 256 * 1024;
 const ERROR: usize = 64 * 1024;
 /// Where Terraform writes a state that it can write nowhere else.
 const ERRORED: &str = "errored.tfstate";
+/// The step that changes the world.
+pub const APPLY: &str = "apply";
 /// The longest plan as JSON.
 const JSON: usize = 512 * 1024 * 1024;
 
@@ -174,10 +177,10 @@ impl Session<'_> {
     pub fn apply(&self, file: &Path) -> Result<String, Failure> {
         let words = ["apply", "-input=false", "-no-color"].map(OsString::from);
         let words = words.into_iter().chain([file.into()]).collect();
-        let ended = self.start("apply", &self.unit.folder, words, Purpose::Apply, true)?;
+        let ended = self.start(APPLY, &self.unit.folder, words, Purpose::Apply, true)?;
         match ended.is_well() {
             true => Ok(self.said(&ended.stdout)),
-            false => Err(self.failed("apply", &ended)),
+            false => Err(self.failed(APPLY, &ended)),
         }
     }
 
@@ -217,6 +220,15 @@ impl Session<'_> {
     ) -> Result<Ended, Failure> {
         // What is told for programs to read is nothing to watch.
         let watch: &dyn Watch = if matches!(name, "show" | "state") { &() } else { self.watch };
+        if let Some(past) = &self.unit.past {
+            let link = past.top.join(LOGS);
+            match std::os::unix::fs::symlink(self.logs, &link) {
+                Err(e) if e.kind() != std::io::ErrorKind::AlreadyExists => {
+                    return Err(Problem::io("link", &link, &e).into());
+                }
+                _ => {}
+            }
+        }
         let name = log_name(self.unit, name);
         let job = Job {
             arguments: words,
