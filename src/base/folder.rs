@@ -4,6 +4,7 @@ use super::file;
 use rustix::fs::{FlockOperation, flock};
 use std::fs::{self, File};
 use std::io;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
@@ -17,7 +18,8 @@ pub struct Hold(#[allow(dead_code, reason = "it is open, and that is all")] File
 /// It cannot be made.
 pub fn hold(all: &Path) -> io::Result<(TempDir, Hold)> {
     let _whole = whole(all)?;
-    let folder = tempfile::Builder::new().prefix("").tempdir_in(all)?;
+    let own = fs::Permissions::from_mode(0o700);
+    let folder = tempfile::Builder::new().prefix("").permissions(own).tempdir_in(all)?;
     let lock = File::open(folder.path())?;
     flock(&lock, FlockOperation::LockExclusive)?;
     Ok((folder, Hold(lock)))
@@ -59,6 +61,7 @@ mod tests {
         let all = room.path().join("own/all");
         let (folder, held) = hold(&all).expect("held");
         assert_eq!(left(&all).expect("listed").len(), 0);
+        assert_eq!(fs::metadata(folder.path()).expect("a folder").permissions().mode() & 0o777, 0o700);
         let path = folder.keep();
         drop(held);
         let found = left(&all).expect("listed");

@@ -216,10 +216,20 @@ WAVE  STACK                     STATE
     assert_eq!((resources(&room, harbor), resources(&room, "state/quay.tfstate")), (1, 1), "nothing was destroyed");
 
     fs::rename(room.path().join("state/aside"), &spare).expect("moved back");
+    let hook = "\
+#!/bin/bash
+find .suil/infra/removed -path '*/.terraform*' -prune -o ! -type l -perm /077 -print >>state/seen
+find .suil/infra/removed -path \"*/${SUIL_STACK##*:}/*\" -name zzz.auto.tfvars.json -printf '%m\\n' >>state/seen
+";
+    room.write("infra/hooks/post-plan.sh", hook);
+    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o700);
+    fs::set_permissions(room.path().join("infra/hooks/post-plan.sh"), mode).expect("a mode");
     let left = destroy(&key, &["--text", "--output", "json"]);
     let found = states(&left.stdout);
     assert_eq!((left.status, count(&found, "applied"), count(&found, "skipped")), (0, 3, 1), "{left:?}");
     assert_eq!([harbor, place, "state/quay.tfstate"].map(|state| resources(&room, state)), [0, 0, 0]);
+    let seen = fs::read_to_string(room.path().join("state/seen")).expect("a file");
+    assert_eq!(seen, "600\n600\n", "what is rendered is for the owner's eyes");
 }
 
 #[test]

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::fs;
 use std::io::Write;
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Component, Path};
 
 /// True for a name that Terraform reads as code or variables, or makes itself where it is initialised.
@@ -30,7 +30,7 @@ pub fn put(folder: &Path, files: &Files) -> Result<()> {
         _ => None,
     };
     let names: BTreeSet<_> = files.iter().filter_map(|(path, _)| top(path)).collect();
-    fs::create_dir_all(folder).map_err(|e| failed(folder, &e))?;
+    make(folder).map_err(|e| failed(folder, &e))?;
     for entry in fs::read_dir(folder).map_err(|e| failed(folder, &e))? {
         let entry = entry.map_err(|e| failed(folder, &e))?;
         let path = entry.path();
@@ -43,10 +43,14 @@ pub fn put(folder: &Path, files: &Files) -> Result<()> {
         let path = folder.join(name);
         let mode = if file.executable { 0o700 } else { 0o600 };
         let written = || {
-            fs::create_dir_all(path.parent().unwrap_or(folder))?;
+            make(path.parent().unwrap_or(folder))?;
             fs::OpenOptions::new().write(true).create_new(true).mode(mode).open(&path)?.write_all(&file.bytes)
         };
         written().map_err(|e| failed(&path, &e))?;
     }
     Ok(())
+}
+
+fn make(folder: &Path) -> std::io::Result<()> {
+    fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)
 }
