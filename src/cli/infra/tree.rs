@@ -1,11 +1,11 @@
 //! The tree that a graph is made of: where it is, what it is called, and what changed in it.
 
-use super::options;
+use super::{left, options};
 use crate::base::{Problem, Problems};
 use crate::cli::Context;
 use crate::data::tree::{Change, Refs, Repository};
 use crate::infra::graph::{self, Graph, Listing};
-use crate::infra::layer::{self, Options};
+use crate::infra::layer::Options;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -97,17 +97,9 @@ pub fn open(args: &Where, since: Option<&Since>, context: &Context) -> Result<(T
 /// The layers of which nothing is left but an output folder, and which the history had.
 fn gone(root: &Path, graph: &Graph, listing: &Listing) -> Result<BTreeSet<String>, Problem> {
     let bare = graph::left::bare(graph, listing);
-    if bare.is_empty() {
-        return Ok(BTreeSet::new());
-    }
-    // Outside git nobody knows whether a folder is new or left.
-    let Ok(git) = Repository::find(root) else { return Ok(BTreeSet::new()) };
-    let had = layer::each(&bare, |(_, folder)| git.last_with(folder));
-    let mut gone = BTreeSet::new();
-    for ((key, _), had) in bare.into_iter().zip(had.into_iter().flatten()) {
-        gone.extend(had?.map(|_| key));
-    }
-    Ok(gone)
+    let folders: Vec<String> = bare.iter().map(|(_, folder)| folder.clone()).collect();
+    let gone = left::gone(root, &folders)?;
+    Ok(bare.into_iter().filter(|(_, folder)| gone.contains(folder)).map(|(key, _)| key).collect())
 }
 
 /// The folder of the tree and the name of the repository, without a scan.

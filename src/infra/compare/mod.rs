@@ -80,7 +80,9 @@ impl Both {
             })
         };
         let before = take(built(&self.before, path).map_err(|found| told(found, &self.revision)));
-        let after = take(built(&self.after, path));
+        // Where git removed a layer, its output folder may be left.
+        let left = self.before.sources.is_folder(path) && !layer::stands(&self.after, path);
+        let after = if left { None } else { take(built(&self.after, path)) };
         if !problems.is_empty() {
             return Err(problems);
         }

@@ -34,7 +34,7 @@ pub use render::{Built, Rendered, Stage, build, render, render_all, render_into}
 pub use run::Run;
 pub use secrets::Secrets;
 pub use settings::Settings;
-pub use site::{Layer, Name, shown};
+pub use site::{Layer, Name, shown, stands};
 pub use sources::{Item, Kind, Sources};
 pub use survey::{Seen, Survey, below, survey};
 pub use variables::{Variable, Variables};
