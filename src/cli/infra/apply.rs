@@ -112,7 +112,8 @@ pub fn planned_now(
         show(work, &stands, asks.text, context, ground)?;
     }
     if !asks.agreed(work)? {
-        work.advance(RunState::Failed)?;
+        // One that failed would be resumed.
+        work.advance(RunState::Superseded)?;
         return Ok(Exit::Done);
     }
     let bases = match work.gate(true) {
