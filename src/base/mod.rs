@@ -7,6 +7,7 @@ pub mod digest;
 pub mod file;
 pub mod folder;
 pub mod json;
+pub mod mark;
 pub mod mask;
 pub mod nearest;
 pub mod number;
@@ -17,6 +18,7 @@ pub mod problem;
 pub mod shell;
 pub mod swap;
 
+pub use mark::{Mark, Moment};
 pub use mask::Mask;
 pub use place::{FileId, Place};
 pub use plain::Plain;
