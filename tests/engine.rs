@@ -78,7 +78,7 @@ fn terraform_is_started_as_the_tree_says() {
     forget(&room);
     well(&room.run_in("", &[("STACKORDER_BACKEND_CONFIG", "last=1")], &["infra", "apply", "--all", "--confirm"]));
     let calls = self::calls(&room);
-    assert!(calls[0].starts_with(&format!("a: apply -input=false -no-color {plan}")), "no second init: {calls:?}");
+    assert!(calls[0].starts_with(&format!("a: apply -input=false -no-color -lock-timeout=60s {plan}")), "no second init: {calls:?}");
     let files = fs::read_dir(room.path().join(".suil/plans")).expect("a folder").count();
     assert_eq!(files, 0, "a plan that was applied is gone");
 }

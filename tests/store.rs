@@ -2,6 +2,8 @@
 
 #![allow(clippy::disallowed_methods)]
 
+#[path = "store/applies.rs"]
+mod applies;
 #[path = "store/commands.rs"]
 mod commands;
 #[path = "store/contend.rs"]

@@ -93,14 +93,14 @@ impl Work<'_> {
         if quiet && taken == Taken::New {
             let told = Told { summary: Some(&ready.card.summary), ..Told::since(started) };
             self.put(at, self.phase(), StackState::Noop, told);
-            let _ = self.artifact(at).remove();
+            let _ = self.discard(at, clock::now());
             return Verdict::Done;
         }
         if ready.done {
             let told = Told { summary: Some(&ready.card.summary), ..Told::since(started) };
             self.change(at, |stand| stand.changed = true);
             self.put(at, self.phase(), StackState::Applied, told);
-            let _ = self.artifact(at).remove();
+            let _ = self.discard(at, clock::now());
             return Verdict::Done;
         }
         self.perform(at, started, &ready.card)
@@ -118,7 +118,7 @@ impl Work<'_> {
             self.check(at, session, card)?;
             return Ok(Ready { card: card.clone(), done: false });
         }
-        if let Some(card) = self.artifact(at).read()? {
+        if let Some((_, card)) = self.found(at)? {
             // Planned anew, but of the files that the plan was made of which was shown.
             session.render()?;
             if session.unit.layer.is_none() && session.content()? != card.tree {
@@ -140,7 +140,7 @@ impl Work<'_> {
         };
         let held = hold(key, &made, basis, measure);
         if let Err(problem) = held {
-            self.artifact(at).remove()?;
+            self.discard(at, clock::now())?;
             return Err(problem.into());
         }
         self.planned(at, started, &made, again.then_some(StackState::Applying));
@@ -150,7 +150,7 @@ impl Work<'_> {
 
     /// Holds a saved plan against what it was made of, once more: the files may have changed since the gate.
     fn check(&self, at: usize, session: &Session<'_>, card: &Card) -> Result<(), Problem> {
-        let artifact = self.artifact(at);
+        let artifact = self.own(at);
         if session.content()? != card.tree {
             return Err(moved(session.unit.key()));
         }
@@ -184,7 +184,7 @@ impl Work<'_> {
     }
 
     fn perform(&self, at: usize, started: chrono::DateTime<chrono::Utc>, card: &Card) -> Verdict {
-        let artifact = self.artifact(at);
+        let artifact = self.own(at);
         let applied = self.with_session(at, |session| {
             hook::run(session, &self.run.id, When::PreApply, Some(&artifact))?;
             if self.site.stop.asked() {
@@ -198,6 +198,7 @@ impl Work<'_> {
             self.follow.phase(session.unit.key(), "applying");
             session.apply(&artifact.plan())
         });
+        let ended = clock::now();
         match applied.and_then(|applied| applied) {
             Ok(_) => {
                 let told = Told { summary: Some(&card.summary), ..Told::since(started) };
@@ -214,7 +215,7 @@ impl Work<'_> {
             let problem = (*failure.problem).note("the stack was applied");
             self.change(at, |stand| stand.problems.push(problem));
         }
-        if let Err(problem) = artifact.remove() {
+        if let Err(problem) = self.discard(at, ended) {
             self.fault(problem.kind(Kind::Warning));
         }
         Verdict::Done

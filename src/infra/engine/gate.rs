@@ -1,6 +1,6 @@
 //! What must hold before the first stack is applied. Everything that does not is told at once.
 
-use super::artifact::Card;
+use super::artifact::{Artifact, Card};
 use super::work::{Work, kept};
 use super::{Site, Summary};
 use crate::base::problem::{self, Kind};
@@ -64,8 +64,7 @@ impl Work<'_> {
     /// What was planned of a stack for the commit of the run.
     pub(super) fn planned_for(&self, at: usize, from_plan: bool) -> Result<Basis, Problem> {
         let key = self.set.key(at);
-        let artifact = self.artifact(at);
-        let Some(card) = artifact.read()? else {
+        let Some((artifact, card)) = self.found(at)? else {
             return match self.known(key)? {
                 Some(outcome) => {
                     self.waits_for_known(at, &outcome.unknown)?;
@@ -94,9 +93,30 @@ impl Work<'_> {
                 .kind(Kind::Refused));
         }
         let usable = from_plan && artifact.has_plan();
+        if usable {
+            self.keep(at, &artifact, &card)?;
+        }
         let summary = Some(card.summary.clone());
         let run = card.run.clone();
         Ok(Basis { summary, card: usable.then_some(card), unknown: Vec::new(), run })
+    }
+
+    /// Takes a plan that is to be applied into this run's own hands.
+    fn keep(&self, at: usize, found: &Artifact, card: &Card) -> Result<(), Problem> {
+        let own = self.own(at);
+        if *found == own {
+            return Ok(());
+        }
+        let kept = found.put(&own, card);
+        // Whoever plans removes the card first: where it is still the same, so is what was taken.
+        if found.read()?.as_ref() != Some(card) {
+            own.remove()?;
+            let key = self.set.key(at);
+            return Err(Problem::new(format!("another run plans stack `{key}` at this moment"))
+                .help("wait until it has, and look at its plan")
+                .kind(Kind::Refused));
+        }
+        kept
     }
 
     /// The last plan of a stack whose files are gone, where it was made of this very tree and was not applied since.

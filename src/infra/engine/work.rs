@@ -79,6 +79,7 @@ impl<'a> Work<'a> {
     pub fn enroll(&self) -> Result<(), Problem> {
         process::sweep(&self.site.work().join("logs"));
         artifact::prune(&self.site.plans);
+        artifact::prune(&self.site.plans.join("destroy"));
         let rows: Vec<RunStack> = self.stands().into_iter().map(|stand| stand.row).collect();
         self.store.begin(&self.run, &rows)
     }
@@ -301,6 +302,15 @@ impl<'a> Work<'a> {
     pub(super) fn sweep(&self) {
         if !self.stands().iter().any(|stand| stand.left) {
             let _ = std::fs::remove_dir_all(&self.logs);
+        }
+    }
+}
+
+impl Drop for Work<'_> {
+    /// The plan files that are this run's alone go with it; those of all stay. A Terraform that was left may still read its.
+    fn drop(&mut self) {
+        if self.run.mode != Mode::Plan && !self.stands().iter().any(|stand| stand.left) {
+            (0..self.set.len()).for_each(|at| drop(self.own(at).remove()));
         }
     }
 }
