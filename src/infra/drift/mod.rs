@@ -115,7 +115,7 @@ pub fn look(site: &Site, units: &[Unit], store: &dyn Store, ask: Ask, told: &dyn
     // Each stands alone: what is looked at changes nothing that another sees.
     let order = Order::new(vec![Vec::new(); due.len()]);
     let pace = Pace { parallel: ask.parallel, barrier: false };
-    schedule::run(&order, &BTreeSet::new(), pace, &site.stop, &work, &|_, _| {});
+    schedule::run(&order, &BTreeSet::new(), pace, &|| site.stop.asked(), &work, &|_, _| {});
     let _ = std::fs::remove_dir_all(&logs);
     let mut found = found.into_inner().unwrap_or_else(PoisonError::into_inner);
     let mut rows: Vec<Drift> = found.values().map(|(drift, _)| drift.clone()).collect();

@@ -9,7 +9,7 @@ use super::session::{Failure, Session};
 use super::work::{Told, Work, only_follows};
 use crate::base::problem::Kind;
 use crate::base::{Problem, clock};
-use crate::infra::store::{self, Action, Mode, Phase, RunState, StackState};
+use crate::infra::store::{Mode, Phase, RunState, StackState};
 use std::collections::BTreeSet;
 
 /// How a stack is taken up.
@@ -76,6 +76,14 @@ impl Work<'_> {
 
     fn apply_one(&self, at: usize, basis: Option<&Basis>, taken: Taken) -> Verdict {
         let started = clock::now();
+        match self.holds() {
+            Ok(true) => {}
+            Ok(false) => return Verdict::Left,
+            Err(problem) => {
+                self.fail(at, Phase::Plan, started, problem.into());
+                return Verdict::Failed;
+            }
+        }
         let never = || Basis { summary: None, card: None, unknown: Vec::new(), run: self.run.id.clone() };
         let basis = basis.cloned().unwrap_or_else(never);
         let ready = self.with_session(at, |session| self.get_ready(at, session, &basis, taken)).and_then(|ready| ready);
@@ -185,7 +193,7 @@ impl Work<'_> {
 
     fn perform(&self, at: usize, started: chrono::DateTime<chrono::Utc>, card: &Card) -> Verdict {
         let artifact = self.own(at);
-        let applied = self.with_session(at, |session| {
+        let ready = self.with_session(at, |session| {
             hook::run(session, &self.run.id, When::PreApply, Some(&artifact))?;
             if self.site.stop.asked() {
                 let key = session.unit.key();
@@ -193,11 +201,16 @@ impl Work<'_> {
                 return Err(Failure { interrupted: true, ..Failure::from(problem) });
             }
             // From here on whoever resumes the run must ask Terraform how far it got.
-            self.set_state(at, StackState::Applying)?;
-            self.note_apply(at)?;
-            self.follow.phase(session.unit.key(), "applying");
-            session.apply(&artifact.plan())
+            Ok(self.start(at)?)
         });
+        let applied = match ready.and_then(|ready| ready) {
+            Ok(false) => return Verdict::Left,
+            Ok(true) => self.with_session(at, |session| {
+                self.follow.phase(session.unit.key(), "applying");
+                session.apply(&artifact.plan())
+            }),
+            Err(failure) => Err(failure),
+        };
         let ended = clock::now();
         match applied.and_then(|applied| applied) {
             Ok(_) => {
@@ -219,20 +232,6 @@ impl Work<'_> {
             self.fault(problem.kind(Kind::Warning));
         }
         Verdict::Done
-    }
-
-    fn note_apply(&self, at: usize) -> Result<(), Problem> {
-        let action = if self.run.mode == Mode::Destroy { Action::Destroy } else { Action::Apply };
-        self.store.note(&[store::Entry {
-            id: store::new_id(),
-            at: clock::now(),
-            action,
-            who: self.run.who.clone(),
-            repo: self.run.repo.clone(),
-            stack: self.set.key(at).to_owned(),
-            run: Some(self.run.id.clone()),
-            reason: self.run.reason.clone(),
-        }])
     }
 }
 

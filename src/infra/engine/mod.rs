@@ -7,6 +7,7 @@ mod apply;
 pub mod artifact;
 mod content;
 mod gate;
+mod hold;
 mod hook;
 mod init;
 mod mirror;

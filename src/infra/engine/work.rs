@@ -1,5 +1,6 @@
 //! One run over a set of stacks: what its parts share, and what they write down.
 
+use super::hold::Hold;
 use super::provisional::Pending;
 use super::schedule::{self, Fate, Pace, Verdict};
 use super::session::{Failure, Session};
@@ -25,6 +26,7 @@ pub struct Work<'a> {
     pub follow: &'a dyn Follow,
     pub pace: Pace,
     pub(super) logs: PathBuf,
+    pub(super) hold: Hold,
     stands: Mutex<Vec<Stand>>,
     /// What went wrong beside the stacks.
     problems: Mutex<Problems>,
@@ -98,7 +100,19 @@ impl<'a> Work<'a> {
     ) -> Work<'a> {
         let logs = Session::logs(site, &run.id);
         let stands = Mutex::new(rows.into_iter().map(Stand::new).collect());
-        Work { site, graph, set, store, run, follow, pace, logs, stands, problems: Mutex::default() }
+        Work {
+            site,
+            graph,
+            set,
+            store,
+            run,
+            follow,
+            pace,
+            logs,
+            hold: Hold::default(),
+            stands,
+            problems: Mutex::default(),
+        }
     }
 
     /// Where every stack stands.
@@ -139,6 +153,11 @@ impl<'a> Work<'a> {
     /// # Errors
     /// The store cannot be written.
     pub(super) fn set_state(&self, at: usize, state: StackState) -> Result<(), Problem> {
+        self.store.put_stacks(&[self.come_to(at, state)])
+    }
+
+    /// Brings a stack to a state; nothing is written down yet.
+    pub(super) fn come_to(&self, at: usize, state: StackState) -> RunStack {
         let stand = self.change(at, |stand| {
             stand.row.state = state;
             if state != StackState::Blocked {
@@ -152,7 +171,7 @@ impl<'a> Work<'a> {
                 }
             }
         });
-        self.store.put_stacks(&[stand.row])
+        stand.row
     }
 
     /// Writes what came of a phase, and the state of the stack.
@@ -203,11 +222,12 @@ impl<'a> Work<'a> {
             self.follow.ended(&self.stand(at));
             verdict
         };
+        let stop = || self.site.stop.asked() || self.hold.is_over();
         let blocked = |at, by| {
             self.block(at, by);
             self.follow.ended(&self.stand(at));
         };
-        let fates = schedule::run(&self.set.order, settled, self.pace, &self.site.stop, &work, &blocked);
+        let fates = schedule::run(&self.set.order, settled, self.pace, &stop, &work, &blocked);
         for (at, fate) in fates.into_iter().enumerate() {
             if let Fate::Blocked(by) = fate
                 && self.stand(at).row.blocked_by.as_deref() != Some(self.set.key(by))
@@ -261,8 +281,11 @@ impl<'a> Work<'a> {
     ///
     /// # Errors
     /// Another run holds one: refused.
-    pub fn lock(&self) -> Result<(), Problem> {
-        self.store.take(&self.run, &self.open(), &self.run.reason)?.or_refuse()
+    pub fn lock(&mut self) -> Result<(), Problem> {
+        let stacks = self.open();
+        self.store.take(&self.run, &stacks, &self.run.reason)?.or_refuse()?;
+        self.hold = Hold::new(stacks);
+        Ok(())
     }
 
     /// Lets all locks of the run go.
@@ -272,8 +295,9 @@ impl<'a> Work<'a> {
         let held: Vec<String> =
             self.stands().into_iter().map(|s| s.row.stack).filter(|key| !left.contains(key)).collect();
         let which = if left.is_empty() { None } else { Some(held.as_slice()) };
-        if let Err(problem) = self.store.release(&self.run.id, which, &self.run.who, "the run ended") {
-            self.fault(problem);
+        match self.store.release(&self.run.id, which, &self.run.who, "the run ended") {
+            Ok(released) => self.mind_missing(&released, &left),
+            Err(problem) => self.fault(problem),
         }
     }
 

@@ -16,7 +16,7 @@ mod sqlite;
 pub mod told;
 pub mod word;
 
-pub use lock::{Lock, Take};
+pub use lock::{Lock, Lost, Take};
 pub use process::{Life, Process};
 pub use row::{Addresses, Check, Drift, Entry, Filter, Outcome, Pruned, Run, RunStack, Seen, Summary};
 pub use told::Counts;
@@ -92,6 +92,13 @@ pub trait Store: Send + Sync {
 
     /// Lets locks of the run go: of these stacks, or all. Gives the stacks whose locks it held.
     fn release(&self, run: &str, stacks: Option<&[String]>, who: &str, reason: &str) -> Result<Vec<String>, Problem>;
+
+    /// Those locks of these stacks that the process of the run does not hold, by stack.
+    fn lost(&self, run: &Run, stacks: &[String]) -> Result<Vec<Lost>, Problem>;
+
+    /// Writes a stack that begins, with a line in the audit, as long as the process of the run holds the locks of all `held`.
+    /// Otherwise nothing is written, and those that it does not hold come back.
+    fn start(&self, run: &Run, held: &[String], stack: &RunStack, line: &Entry) -> Result<Vec<Lost>, Problem>;
 
     /// Takes locks away from whoever holds them, as long as they are still as they were seen. Gives those that were.
     fn unlock(&self, locks: &[Lock], who: &str, reason: &str) -> Result<Vec<Lock>, Problem>;
