@@ -11,6 +11,7 @@ mod postgres;
 pub mod process;
 pub mod row;
 mod schema;
+pub mod server;
 mod sql;
 mod sqlite;
 pub mod told;
@@ -19,6 +20,7 @@ pub mod word;
 pub use lock::{Lock, Lost, Take};
 pub use process::{Life, Process};
 pub use row::{Addresses, Check, Drift, Entry, Filter, Outcome, Pruned, Run, RunStack, Seen, Summary};
+pub use server::Server;
 pub use told::Counts;
 pub use word::{Action, CheckState, DriftState, Mode, Phase, RunState, StackState, Trigger};
 
@@ -141,14 +143,14 @@ pub fn new_id() -> String {
     Uuid::new_v7(Timestamp::from_unix(&*order, seconds, now.timestamp_subsec_nanos())).to_string()
 }
 
-/// Opens the store at `url`, or that of the tree at `root`. It is made where there is none.
+/// Opens the store on a server, or that of the tree at `root`. It is made where there is none.
 ///
 /// # Errors
 /// It cannot be reached, made or read; it is damaged; a newer suil has written to it (refused).
-pub fn open(url: Option<&str>, root: &Path) -> Result<Arc<dyn Store>, Problem> {
-    match url {
+pub fn open(server: Option<&Server>, root: &Path) -> Result<Arc<dyn Store>, Problem> {
+    match server {
         None => Ok(Arc::new(Ledger(sqlite::Sqlite::open(root)?))),
-        Some(url) => Ok(Arc::new(Ledger(postgres::Postgres::open(url)?))),
+        Some(server) => Ok(Arc::new(Ledger(postgres::Postgres::open(server)?))),
     }
 }
 
@@ -156,10 +158,10 @@ pub fn open(url: Option<&str>, root: &Path) -> Result<Arc<dyn Store>, Problem> {
 ///
 /// # Errors
 /// As [`open`].
-pub fn known(url: Option<&str>, root: &Path) -> Result<Option<Arc<dyn Store>>, Problem> {
-    match url {
+pub fn known(server: Option<&Server>, root: &Path) -> Result<Option<Arc<dyn Store>>, Problem> {
+    match server {
         None if !sqlite::path(root).exists() => Ok(None),
-        _ => open(url, root).map(Some),
+        _ => open(server, root).map(Some),
     }
 }
 
