@@ -548,3 +548,55 @@ help: look at it with `suil infra plan --stacks stacks/b`, then apply that
         left.stderr
     );
 }
+
+/// Layers in a workspace, committed: `plain` asks for no host data, `asks` does where it is there.
+fn layers(asks: bool) -> Room {
+    let room = Room::new().set("SUIL_TERRAFORM_BIN", STAND_IN);
+    room.write(".gitignore", ".suil/\nstacks.out/\n/calls\n/state/\n/home/\n");
+    room.write("stackorder.yaml", "version: 1\nstacks: {backends: all}\n");
+    room.write("data/common.yaml", "hierarchy: ['nodes/{node}.yaml', 'roles/{role}.yaml']\n");
+    room.write("data/roles/db.yaml", "modules: []\n");
+    room.write("data/nodes/db-1.yaml", "role: db\n");
+    room.write("environments/prod/env.tfvars", "town = \"harbor\"\n");
+    let mut code = vec![("plain", "# {{ var.town }}\n")];
+    code.extend(asks.then_some(("asks", "# {{ lookup('a.b', required=false) | length }}\n")));
+    for (name, text) in code {
+        room.write(
+            &format!("stacks/{name}/base/main.tf"),
+            &format!("terraform {{\n  backend \"local\" {{}}\n}}\n{text}"),
+        );
+        room.write(&format!("stacks/{name}/layers/prod/layer.tfvars"), "");
+    }
+    let who = ["-c", "user.name=a", "-c", "user.email=a@example.com", "-c", "init.defaultBranch=main"];
+    for words in [&["init", "-q"][..], &["add", "-A"], &["commit", "-q", "-m", "all"]] {
+        let done = Command::new("git").args(who).args(words).current_dir(room.path()).output().expect("git");
+        assert!(done.status.success(), "{done:?}");
+    }
+    room
+}
+
+#[test]
+fn a_workspace_that_is_broken_does_not_matter_to_stacks_that_ask_for_no_host_data() {
+    let broken = |room: &Room| {
+        room.write("stacks/plain/base/main.tf", "terraform {\n  backend \"local\" {}\n}\n# {{ var.town }}!\n");
+        room.write("data/common.yaml", "hierarchy: [nodes\n");
+        room.write("modules.yaml", "modules: 7\n");
+        room.write("data/nodes/db-1.yaml", "role: [\n");
+    };
+    let room = layers(false);
+    broken(&room);
+    let left = room.run(&["infra", "plan", "--base", "HEAD"]);
+    well(&left);
+    assert!(left.stdout.contains("stacks/plain:prod  planned"), "{}", left.stdout);
+
+    let room = layers(true);
+    broken(&room);
+    let left = room.run(&["infra", "plan", "--base", "HEAD"]);
+    assert_eq!(left.status, 1, "{}{}", left.stdout, left.stderr);
+    assert!(
+        left.stdout.contains("stacks/plain:prod  planned") && left.stdout.contains("stacks/asks:prod   failed"),
+        "{}",
+        left.stdout
+    );
+    assert!(left.stderr.contains("data/common.yaml") && !left.stderr.contains("plain"), "{}", left.stderr);
+}

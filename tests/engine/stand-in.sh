@@ -54,7 +54,10 @@ case $word in
         trap 'echo interrupted >&2; exit 1' INT
         if [ -e "$does/stubborn" ]; then trap '' INT; fi
         if [ -e $does/delay ]; then sleep "$(cat $does/delay)" & wait $!; fi
-        if [ -e $does/until ]; then until [ -e "$(cat $does/until)" ]; do sleep 0.02; done; fi
+        if [ -e $does/until ]; then
+            turns=0
+            until [ -e "$(cat $does/until)" ] || [ $turns -ge 1500 ]; do sleep 0.02; turns=$((turns + 1)); done
+        fi
         if [ -e $does/fail ]; then cat $does/fail >&2; exit 1; fi
         if grep -q '"delete"' "$last"; then rm -f "$state"; else : > "$state"; fi
         echo "$name: applied" >> "$log"

@@ -85,7 +85,7 @@ impl Ground {
         let (tree, changes) = tree::open(&choice.place, choice.follows_change().then_some(&choice.since), context)?;
         let touched = |changes: Changes| {
             let query = Query { changed: changes.paths(), requested: choice.stacks.clone() };
-            let around = Around::open(&tree, context)?;
+            let around = Around::open(&tree, context);
             let data = around.map(|around| around.told(&tree, &changes)).transpose()?.unwrap_or_default();
             Ok::<_, Problems>(graph::affected_with(&tree.graph, &query, &data))
         };
