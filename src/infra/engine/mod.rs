@@ -37,4 +37,4 @@ pub use site::{Layers, Site};
 pub use stand::{Follow, Stand};
 pub use summary::Summary;
 pub use unit::{Purpose, Unit};
-pub use work::{Begin, Work, split};
+pub use work::{Begin, Work};

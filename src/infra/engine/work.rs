@@ -7,9 +7,7 @@ use super::session::{Failure, Session};
 use super::{Card, Follow, Set, Site, Stand, Summary, artifact};
 use crate::base::{Problem, Problems, Result, clock};
 use crate::infra::graph::Graph;
-use crate::infra::store::{
-    self, Addresses, Mode, Outcome, Phase, Process, Run, RunStack, RunState, StackState, Store, Trigger,
-};
+use crate::infra::store::{self, Mode, Outcome, Phase, Process, Run, RunStack, RunState, StackState, Store, Trigger};
 use crate::infra::terraform::process::{self, Watch};
 use chrono::{DateTime, Utc};
 use std::collections::BTreeSet;
@@ -358,7 +356,8 @@ impl Told<'_> {
 
     /// As the store keeps it, ended now.
     pub fn outcome(&self, run: &str, stack: &str, phase: Phase) -> Outcome {
-        let (summary, addresses) = self.summary.map(split).unwrap_or_default();
+        let kept = self.summary.map(|summary| (summary.counts(), summary.addresses.clone()));
+        let (summary, addresses) = kept.unwrap_or_default();
         Outcome {
             run: run.to_owned(),
             stack: stack.to_owned(),
@@ -373,42 +372,6 @@ impl Told<'_> {
             started: self.started,
             ended: clock::now(),
         }
-    }
-}
-
-/// The counts and the addresses as the store keeps them.
-pub fn split(summary: &Summary) -> (store::Summary, Addresses) {
-    let count = |list: &[String]| u32::try_from(list.len()).unwrap_or(u32::MAX);
-    let counts = store::Summary {
-        adds: count(&summary.adds),
-        changes: count(&summary.changes),
-        destroys: count(&summary.destroys),
-        replaces: count(&summary.replaces),
-        imports: count(&summary.imports),
-        moves: count(&summary.moves),
-        output_changes: count(&summary.outputs),
-    };
-    let addresses = Addresses {
-        adds: summary.adds.clone(),
-        changes: summary.changes.clone(),
-        destroys: summary.destroys.clone(),
-        replaces: summary.replaces.clone(),
-        imports: summary.imports.clone(),
-        moves: summary.moves.clone(),
-    };
-    (counts, addresses)
-}
-
-/// The addresses that the store kept, as a summary.
-pub(super) fn kept(addresses: &Addresses) -> Summary {
-    Summary {
-        adds: addresses.adds.clone(),
-        changes: addresses.changes.clone(),
-        destroys: addresses.destroys.clone(),
-        replaces: addresses.replaces.clone(),
-        imports: addresses.imports.clone(),
-        moves: addresses.moves.clone(),
-        ..Summary::default()
     }
 }
 
