@@ -49,10 +49,6 @@ impl Room {
         self.folder.path().join("work")
     }
 
-    pub fn home(&self) -> PathBuf {
-        self.folder.path().join("home")
-    }
-
     pub fn write(&self, path: &str, text: &str) {
         let path = self.path().join(path);
         fs::create_dir_all(path.parent().expect("a parent")).expect("folders");

@@ -75,11 +75,11 @@ fn the_password_may_stand_in_the_environment_or_in_a_file_and_is_never_shown() {
     write(&format!("# {place}:*:*:sesame\n{place}:other:*:sesame\n{place}:{database}:{USER}:{PASSWORD}\n"), 0o600);
     assert_eq!(run(&[("PGPASSFILE", &path)]), well);
     assert_eq!(run(&[("PGPASSFILE", "/nowhere"), ("PGPASSWORD", PASSWORD)]), well);
-    fs::rename(&file, room.home().join(".pgpass")).expect("moved");
+    fs::rename(&file, room.path().with_file_name("home").join(".pgpass")).expect("moved");
     assert_eq!(run(&[]), well, "that of the home folder");
-    let home = room.home().join(".pgpass").display().to_string();
+    let home = room.path().with_file_name("home").join(".pgpass").display().to_string();
     assert_eq!(run(&[("SUIL_STORE", &format!("postgres:///?passfile={home}")), ("HOME", "/nowhere")]), well);
-    fs::remove_file(room.home().join(".pgpass")).expect("gone");
+    fs::remove_file(room.path().with_file_name("home").join(".pgpass")).expect("gone");
 
     let reach = format!("suil: cannot reach the store `postgres://{place}/{database}`: ");
     let wrong = format!("{reach}password authentication failed for user \"{USER}\"\n");
