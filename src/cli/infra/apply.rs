@@ -96,6 +96,10 @@ pub fn planned_now(
     context: &Context,
     asks: &Asks<'_>,
 ) -> Outcome {
+    let locked = work.locked();
+    if !locked.is_empty() {
+        return Err(locked);
+    }
     work.enroll()?;
     screen.begin("planning", set.len());
     let ended = work.plan();

@@ -14,6 +14,10 @@ use crate::infra::terraform::{Stop, Tool, process};
 use crate::ui;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
+
+/// A plan of another run holds the state for as long as it takes.
+const STATE_PATIENCE: Duration = Duration::from_secs(60);
 
 /// Which stacks are meant, and where the tree is.
 #[derive(clap::Args, Debug, Default)]
@@ -81,7 +85,7 @@ impl Ground {
         let (tree, changes) = tree::open(&choice.place, choice.follows_change().then_some(&choice.since), context)?;
         let touched = |changes: Changes| {
             let query = Query { changed: changes.paths(), requested: choice.stacks.clone() };
-            let around = Around::open(&tree, context)?;
+            let around = Around::open(&tree, context);
             let data = around.map(|around| around.told(&tree, &changes)).transpose()?.unwrap_or_default();
             Ok::<_, Problems>(graph::affected_with(&tree.graph, &query, &data))
         };
@@ -280,6 +284,7 @@ fn site(root: &Path, graph: &Graph, redactor: Redactor, stop: Stop, layers: Laye
         redactor,
         stop,
         patience: process::PATIENCE,
+        state_patience: state_patience(),
         user: start::user(),
     }
 }
@@ -287,6 +292,12 @@ fn site(root: &Path, graph: &Graph, redactor: Redactor, stop: Stop, layers: Laye
 /// The entries of one variable, one a line or separated by commas.
 fn entries(text: &str) -> Vec<String> {
     text.split(['\n', ',']).map(str::trim).filter(|entry| !entry.is_empty()).map(str::to_owned).collect()
+}
+
+/// How long an apply waits for the lock of a state, where the user has not told Terraform themselves.
+fn state_patience() -> Option<Duration> {
+    let told = |name| variable(name).is_some_and(|words| words.contains("-lock"));
+    (!told("TF_CLI_ARGS") && !told("TF_CLI_ARGS_apply")).then_some(STATE_PATIENCE)
 }
 
 /// Where providers are kept between inits; whoever has a cache of their own keeps it.

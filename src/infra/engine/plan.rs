@@ -11,6 +11,7 @@ use crate::base::problem::Kind;
 use crate::base::{Problem, clock};
 use crate::infra::store::{Mode, Phase, RunState, StackState};
 use std::collections::BTreeSet;
+use std::path::PathBuf;
 
 /// A plan that lies in its files.
 pub(super) struct Made {
@@ -113,23 +114,63 @@ impl Work<'_> {
         if counts { "" } else { &planned.text }
     }
 
-    /// The files of a stack's plan in this run.
+    /// The files of a stack's plan, where every run finds them.
     pub(super) fn artifact(&self, at: usize) -> Artifact {
-        let folder = match self.run.mode {
+        Artifact::new(&self.plans(), self.set.key(at), self.sha())
+    }
+
+    /// Those that are this run's alone: another run over the stack may put its plan in place of the one that was shown here.
+    /// A run that only plans needs none.
+    pub(super) fn own(&self, at: usize) -> Artifact {
+        match self.run.mode {
+            Mode::Plan => self.artifact(at),
+            _ => Artifact::of_run(&self.plans(), self.set.key(at), &self.run.id),
+        }
+    }
+
+    /// What is known of a stack's plan, and the files that it stands in: this run's, else those of all.
+    ///
+    /// # Errors
+    /// It is there and cannot be read.
+    pub(super) fn found(&self, at: usize) -> Result<Option<(Artifact, Card)>, Problem> {
+        let own = self.own(at);
+        if let Some(card) = own.read()? {
+            return Ok(Some((own, card)));
+        }
+        let shared = self.artifact(at);
+        Ok(shared.read()?.map(|card| (shared, card)))
+    }
+
+    /// Removes the plan of a stack; where all find theirs, unless another one was made after `until`.
+    ///
+    /// # Errors
+    /// A file cannot be removed.
+    pub(super) fn discard(&self, at: usize, until: chrono::DateTime<chrono::Utc>) -> Result<(), Problem> {
+        let shared = self.artifact(at);
+        // Made in the same second, it may be of before.
+        if shared.read().ok().flatten().is_none_or(|card| card.made <= clock::stamp(until)) {
+            shared.remove()?;
+        }
+        self.own(at).remove()
+    }
+
+    fn plans(&self) -> PathBuf {
+        match self.run.mode {
             Mode::Destroy => self.site.plans.join("destroy"),
             _ => self.site.plans.clone(),
-        };
-        Artifact::new(&folder, self.set.key(at), self.sha())
+        }
     }
 
     /// Makes a plan with all that belongs to it: hooks, the render of a layer, `init`, the files.
     pub(super) fn make(&self, at: usize) -> Result<Made, Failure> {
-        let artifact = self.artifact(at);
+        let artifact = self.own(at);
         artifact.prepare()?;
         let made = self.try_make(at, &artifact);
-        if made.as_ref().is_err_and(|failure| !failure.interrupted) {
+        match &made {
+            Ok(made) if self.run.mode != Mode::Plan => artifact.put(&self.artifact(at), &made.card)?,
             // What was planned before is not what would be planned now.
-            artifact.remove()?;
+            Err(failure) if !failure.interrupted => self.discard(at, clock::now())?,
+            _ => {}
         }
         made
     }

@@ -175,8 +175,9 @@ impl Session<'_> {
     /// # Errors
     /// Terraform failed, was interrupted, or was left to itself.
     pub fn apply(&self, file: &Path) -> Result<String, Failure> {
+        let wait = self.site.state_patience.map(|wait| format!("-lock-timeout={}s", wait.as_secs()).into());
         let words = ["apply", "-input=false", "-no-color"].map(OsString::from);
-        let words = words.into_iter().chain([file.into()]).collect();
+        let words = words.into_iter().chain(wait).chain([file.into()]).collect();
         let ended = self.start(APPLY, &self.unit.folder, words, Purpose::Apply, true)?;
         match ended.is_well() {
             true => Ok(self.said(&ended.stdout)),

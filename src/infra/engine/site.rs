@@ -33,6 +33,9 @@ pub struct Site {
     pub stop: Stop,
     /// How long an interrupted program may take to end.
     pub patience: Duration,
+    /// How long an apply waits for Terraform's own lock of the state, such as a plan of somebody else holds; `None` leaves
+    /// that to what the user told Terraform.
+    pub state_patience: Option<Duration>,
     /// The user that the store knows.
     pub user: String,
 }

@@ -145,10 +145,28 @@ fn a_state_that_comes_while_the_folder_is_swapped_is_not_lost() {
     let place = Place::take(&out).expect("a place");
     let new = pieces(&[("a.tf", "new")]);
     fill(&place.aside, &new).expect("filled");
+    fs::write(out.join("errored.tfstate"), "old").expect("a state");
+    fs::write(out.join("terraform.tfstate.backup"), "old").expect("a state");
+    fs::create_dir_all(out.join("terraform.tfstate.d/one")).expect("a folder");
     keep::carry(&place.folder, &place.aside, &new).expect("carried");
+    // Terraform writes a state in place, another tool another file of that name; workspaces have a folder each.
     fs::write(out.join("terraform.tfstate"), "state").expect("a state");
+    fs::write(out.join("errored.tfstate"), "in place").expect("a state");
+    std::thread::sleep(std::time::Duration::from_millis(20));
+    fs::write(out.join("x"), "renamed")
+        .and_then(|()| fs::rename(out.join("x"), out.join("terraform.tfstate.backup")))
+        .expect("a state");
+    fs::write(out.join("terraform.tfstate.d/one/terraform.tfstate"), "of one").expect("a state");
     place.swap(&new).expect("swapped");
-    assert_eq!(fs::read_to_string(out.join("terraform.tfstate")).expect("a file"), "state");
+    for (name, wanted) in [
+        ("terraform.tfstate", "state"),
+        ("errored.tfstate", "in place"),
+        ("terraform.tfstate.backup", "renamed"),
+        ("terraform.tfstate.d/one/terraform.tfstate", "of one"),
+    ] {
+        assert_eq!(fs::read_to_string(out.join(name)).expect("a file"), wanted, "{name}");
+    }
+    assert_eq!(names(&out).len(), 5);
     assert_eq!(fs::read_to_string(out.join("a.tf")).expect("a file"), "new");
     assert_eq!(names(room.path()), ["out"]);
 }
