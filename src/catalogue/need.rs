@@ -69,6 +69,16 @@ pub fn needs(workspace: &Workspace, selection: &Selection, modules: &BTreeSet<St
     Ok(needs.into_iter().map(need).collect())
 }
 
+/// The nodes of a pattern, and of a role where one is named, that have a module; by name.
+pub fn having(workspace: &Workspace, nodes: &str, role: Option<&str>, module: &str) -> Vec<String> {
+    let glob = Glob::new(nodes);
+    let has = |name: &&str| {
+        let card = workspace.card(name).ok().filter(|card| role.is_none_or(|role| role == &*card.role));
+        card.and_then(|card| card.view(workspace).ok()).is_some_and(|view| view.modules.iter().any(|m| **m == *module))
+    };
+    workspace.node_names().filter(|name| glob.matches(name)).filter(has).map(str::to_owned).collect()
+}
+
 /// The nodes that have one of these modules, by name.
 pub fn holders(workspace: &Workspace, modules: &BTreeSet<String>) -> Vec<String> {
     let has = |name: &&str| {

@@ -1,5 +1,6 @@
 //! `suil validate`.
 
+use super::later::Back;
 use super::layers::Held;
 use super::load::{Closed, Loaded};
 use super::{Context, Outcome};
@@ -63,7 +64,7 @@ fn check(context: &Context, loaded: &Loaded) -> Problems {
     }
     let (catalogue, found) = catalogue::validate(workspace);
     problems.extend(found);
-    let layers = Held::new(context, workspace.root(), &loaded.mask, Stops::default());
+    let layers = Held::new(context, workspace.root(), &loaded.mask, Stops::default(), Back::default());
     problems.extend(nodes(loaded, &catalogue.entries));
     // One after the other: which of two nodes holds a layer must not depend on threads.
     problems.extend(catalogue.entries.iter().flat_map(|entry| held(loaded, &layers, entry)));

@@ -7,7 +7,7 @@
 use super::code::Facts;
 use super::files::{Files, Listing, Mark};
 use super::memo::{Known, Memo, Seen};
-use super::{Env, Graph, Policy};
+use super::{Env, Graph, HostRead, Policy};
 use crate::base::digest::sha256;
 use crate::base::{clock, file};
 use serde::{Deserialize, Serialize};
@@ -20,7 +20,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 /// Grows with the form of what is kept.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 const GRAPH: &str = "graph.json";
 const CODE: &str = "graph-code.json";
@@ -47,6 +47,8 @@ struct Kept<'a> {
     policy: Policy,
     unmapped: Vec<bool>,
     globs: Vec<Vec<String>>,
+    /// By the keys of stacks, as `env` is.
+    host_reads: BTreeMap<String, Vec<HostRead>>,
     env: BTreeMap<String, BTreeMap<String, Env>>,
 }
 
@@ -105,11 +107,12 @@ pub fn graph(root: &Path, listing: &str) -> Option<Graph> {
     let kept: Kept = serde_json::from_slice(body).ok()?;
     let mut graph = kept.graph.into_owned();
     graph.policy = kept.policy;
-    let mut env = kept.env;
+    let (mut env, mut host_reads) = (kept.env, kept.host_reads);
     for ((stack, unmapped), globs) in graph.stacks.iter_mut().zip(kept.unmapped).zip(kept.globs) {
         stack.unmapped = unmapped;
         stack.watch_globs = globs;
         stack.config.env = env.remove(&stack.key).unwrap_or_default();
+        stack.host_reads = host_reads.remove(&stack.key).unwrap_or_default();
     }
     Some(graph)
 }
@@ -141,11 +144,13 @@ pub fn keep(root: &Path, listing: &Listing, digest: String, graph: &Graph, seen:
         return;
     }
     let env = graph.stacks.iter().filter(|stack| !stack.config.env.is_empty());
+    let reading = graph.stacks.iter().filter(|stack| !stack.host_reads.is_empty());
     let kept = Kept {
         policy: graph.policy.clone(),
         unmapped: graph.stacks.iter().map(|stack| stack.unmapped).collect(),
         globs: graph.stacks.iter().map(|stack| stack.watch_globs.clone()).collect(),
         env: env.map(|stack| (stack.key.clone(), stack.config.env.clone())).collect(),
+        host_reads: reading.map(|stack| (stack.key.clone(), stack.host_reads.clone())).collect(),
         graph: Cow::Borrowed(graph),
     };
     let Ok(body) = serde_json::to_vec(&kept) else { return };

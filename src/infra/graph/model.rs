@@ -55,6 +55,23 @@ pub struct Stack {
     /// Patterns of what it would read if it were there; of a layer alone.
     #[serde(skip)]
     pub watch_globs: Vec<String>,
+    /// What its templates ask of the host data; of a layer alone.
+    #[serde(skip)]
+    pub host_reads: Vec<HostRead>,
+}
+
+/// A question of a layer's template to the host data, as far as it says whom it is for.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
+pub struct HostRead {
+    /// The dotted path.
+    pub field: String,
+    /// The pattern of the nodes' names.
+    pub nodes: String,
+    pub role: Option<String>,
+    /// It is about what was last read from the nodes, not about their data.
+    pub facts: bool,
+    /// Where it is written, as far as a line tells.
+    pub at: Option<At>,
 }
 
 /// Settings of a backend, as far as they are literal; what may be secret is left out.
