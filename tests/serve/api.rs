@@ -68,7 +68,15 @@ fn the_api_tells_what_its_manual_says_and_no_plaintext() {
     let server = Server::start(&stage.path(), &[]);
     let mut found: BTreeMap<&str, BTreeSet<Path>> = BTreeMap::new();
     let mut wrong = Vec::new();
-    for (section, path) in calls(&stage, &node_run) {
+    // What nodes and layers read of each other.
+    let linked = stage::linked();
+    let other = Server::start(&linked.path(), &[]);
+    let beside = [
+        ("`GET /v1/repos/OWNER/NAME/graph`", "/v1/repos/-/-/graph".to_owned()),
+        ("`GET /v1/nodes/NAME`", "/v1/nodes/web-1.example.com".to_owned()),
+    ];
+    let all = calls(&stage, &node_run).into_iter().map(|call| (&server, call));
+    for (server, (section, path)) in all.chain(beside.into_iter().map(|call| (&other, call))) {
         let reply = server.get(&path);
         assert_eq!(
             (reply.status, reply.header("content-type")),
@@ -182,6 +190,46 @@ fn lists_are_narrowed_by_what_is_asked() {
     assert_eq!(count("/v1/modules?q=service", "modules"), 1);
     assert_eq!(count("/v1/nodes?q=web", "nodes"), 2);
     assert_eq!(count(&format!("/v1/audit?run={}&stack=stacks%2Fnetwork:prod", stage.failed), "audit"), 2);
+}
+
+#[test]
+fn nodes_and_stacks_that_read_of_each_other_are_one_graph() {
+    let stage = stage::linked();
+    let server = Server::start(&stage.path(), &[]);
+    let graph = server.get("/v1/repos/-/-/graph").json();
+    let nodes: Vec<String> =
+        list(&graph, "nodes").iter().map(|node| format!("{} {}", text(node, "key"), text(node, "role"))).collect();
+    assert_eq!(nodes, ["db-1.example.com db", "web-1.example.com web", "web-2.example.com web"]);
+    let edges = |value: &Plain, key: &str| -> Vec<String> {
+        let end = |edge: &Plain, key: &str| text(edge.get(key).expect("an end"), "key").to_owned();
+        list(value, key)
+            .iter()
+            .map(|edge| format!("{} {} {}", end(edge, "from"), text(edge, "type"), end(edge, "to")))
+            .collect()
+    };
+    let want = [
+        "stacks/hosts:prod reads_host_data db-1.example.com",
+        "stacks/hosts:prod reads_host_data web-1.example.com",
+        "stacks/hosts:prod reads_host_data web-2.example.com",
+        "web-1.example.com reads_output stacks/net:prod",
+        "web-2.example.com reads_output stacks/net:prod",
+    ];
+    assert_eq!(edges(&graph, "edges"), want);
+    let waves = graph.get("waves").expect("waves");
+    assert_eq!(waves.as_map().map(|waves| waves.len()), Some(2), "nodes are in no wave: {waves:?}");
+    let node = server.get("/v1/nodes/web-1.example.com").json();
+    assert_eq!(
+        (edges(&node, "depends_on"), edges(&node, "depended_on_by")),
+        (vec![want[3].to_owned()], vec![want[1].to_owned()])
+    );
+    let stack = server.get("/v1/stacks/stacks%2Fnet:prod").json();
+    assert_eq!(edges(&stack, "depended_on_by"), want[3..]);
+
+    // Where the workspace is broken the stacks are there all the same.
+    std::fs::write(stage.path().join("data/common.yaml"), "hierarchy: {}\n").expect("a file");
+    std::thread::sleep(std::time::Duration::from_millis(3200));
+    let graph = server.get("/v1/repos/-/-/graph").json();
+    assert_eq!((list(&graph, "stacks").len(), graph.get("nodes")), (2, None));
 }
 
 #[test]

@@ -17,7 +17,7 @@ pub(super) mod hosts;
 pub(super) mod keys;
 mod lint;
 mod locks;
-mod nodes;
+pub(super) mod nodes;
 pub(super) mod options;
 mod plan;
 mod preinit;

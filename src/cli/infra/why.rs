@@ -1,5 +1,6 @@
 //! `suil infra why`.
 
+use super::nodes::Around;
 use super::tree;
 use crate::cli::{Context, Outcome};
 use crate::infra::graph;
@@ -25,7 +26,12 @@ pub fn run(args: Args, context: &Context) -> Outcome {
         opened => opened?,
     };
     let changed = changes.as_ref().map(tree::Changes::paths);
-    let why = graph::why(&tree.graph, &tree.named(&args.stack), changed.as_deref())?;
+    let around = Around::open(&tree, context)?;
+    let told =
+        around.as_ref().zip(changes.as_ref()).map(|(around, changes)| around.told(&tree, changes)).transpose()?;
+    let drawn = around.map(|around| around.drawn(tree.graph.clone())).transpose()?;
+    let graph = drawn.as_ref().unwrap_or(&tree.graph);
+    let why = graph::why(graph, &tree.named(&args.stack), changed.as_deref(), &told.unwrap_or_default())?;
     let text = || ui::graph::why(&why, changed.is_some(), ui::columns(), Paint::ON);
     ui::show(context.output, text, || ui::graph::plain(&why))?;
     Ok(Exit::Done)

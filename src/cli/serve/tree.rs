@@ -3,6 +3,7 @@
 use super::kept::Kept;
 use crate::base::Problems;
 use crate::cli::Context;
+use crate::cli::infra::nodes::Around;
 use crate::cli::infra::tree;
 use crate::infra::graph::{Edge, Graph, Kind, Node, Order, Stack};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -50,7 +51,11 @@ impl Tree {
 
     fn scan(&self) -> Result<Graph, Problems> {
         let place = tree::Where { repo_root: Some(self.root.clone()), repo: self.name.clone() };
-        Ok(tree::open(&place, None, &self.context)?.0.graph)
+        let (tree, _) = tree::open(&place, None, &self.context)?;
+        // What is wrong with the workspace is told where its nodes are.
+        let around = Around::open(&tree, &self.context).ok().flatten();
+        let drawn = around.and_then(|around| around.drawn(tree.graph.clone()).ok());
+        Ok(drawn.unwrap_or(tree.graph))
     }
 }
 

@@ -37,7 +37,8 @@ pub use affected::{Query, affected, affected_with};
 pub use check::{Checked, check};
 pub use files::Listing;
 pub use model::{
-    At, Backend, Code, Config, Edge, Env, Graph, HostRead, Kind, Module, Need, Node, Origin, Policy, Stack, Warning,
+    At, Backend, Code, Config, Edge, Env, Graph, Host, HostRead, Kind, Module, Need, Node, Origin, Policy, Stack,
+    Warning,
 };
 pub use order::{Order, spelled};
 pub use removed::{may_be as may_be_removed, removed};

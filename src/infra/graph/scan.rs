@@ -111,6 +111,7 @@ fn finished(
         tree_hash: tree.memo.tree_hash(),
         stacks,
         modules,
+        nodes: None,
         edges,
         warnings,
         policy: tree.root.policy.clone(),
