@@ -107,6 +107,18 @@ pub fn of_revision(old: &dyn Tree, repo: &str) -> Result<Graph> {
     scan::scan(files::Files::Tree(old), &listing, &memo::Memo::default(), repo, &layers)
 }
 
+/// The graph of a revision of the tree at `root`, which is the repository `repo`, its layers and all.
+///
+/// # Errors
+/// A folder cannot be listed, or everything that is wrong in the configuration.
+pub fn at(revision: &Arc<dyn Tree>, root: &Path, repo: &str, options: &Options) -> Result<Graph> {
+    let real = root.canonicalize().map_err(|e| Problem::io("find", root, &e))?;
+    let run = Arc::new(lenient(&real, options).of_revision(Arc::clone(revision)));
+    let listing = Listing::of_tree(&**revision)?;
+    let layers = layers::Layers { run: &run, root: &real };
+    scan::scan(files::Files::Tree(&**revision), &listing, &memo::Memo::default(), repo, &layers)
+}
+
 /// A run over layers without any key: no secret is opened to make a graph.
 pub fn lenient(root: &Path, options: &Options) -> Arc<Run> {
     Arc::new(Run::new(root, options.clone(), Keys::none(), Mask::new()).lenient())

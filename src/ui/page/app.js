@@ -119,7 +119,7 @@
     },
 
     graph: { whole: true, async load(_, asked) {
-      const { value, text } = await api("repos/-/-/graph" + query({ run: asked.get("run") }));
+      const { value, text } = await api("repos/-/-/graph" + query({ run: asked.get("run"), ref: asked.get("ref") }));
       return { text, build: () => drawing(value, asked), same: (other) => other.value.tree_hash === value.tree_hash && JSON.stringify([other.value.nodes, other.value.edges.length]) === JSON.stringify([value.nodes, value.edges.length]) && JSON.stringify(other.value.run) === JSON.stringify(value.run), value };
     } },
 
@@ -286,11 +286,15 @@
     const look = { ...looks.graph, selected: asked.get("select") ?? looks.graph.selected ?? null };
     if (asked.get("q") !== null) look.text = asked.get("q");
     const view = graphView(graph, { run, look, link: link.stack, nodeLink: link.node, locks: new Map(graph.locks.map((lock) => [lock.stack, lock])), drift: new Map(graph.drift.map((one) => [one.stack, one])),
-      chosen: (id) => { const kept = new URLSearchParams(); if (asked.get("run")) kept.set("run", asked.get("run")); if (id && !id.startsWith("group:")) kept.set("select", id); const text = kept.toString(); history.replaceState(null, "", "#/graph" + (text ? "?" + text : "")); } });
+      chosen: (id) => { const kept = new URLSearchParams(); for (const name of ["run", "ref"]) if (asked.get(name)) kept.set(name, asked.get(name)); if (id && !id.startsWith("group:")) kept.set("select", id); const text = kept.toString(); history.replaceState(null, "", "#/graph" + (text ? "?" + text : "")); } });
     looks.graph = view.wish;
     current.close = () => view.close();
     window.suil = { view, graph };
-    const banner = graph.run ? h("div.banner", h("span", graph.run.mode, " ", runLink(graph.run.id)), stateChip(graph.run.state), counted(graph.run.stacks.reduce((sum, one) => ({ ...sum, [one.state]: (sum[one.state] ?? 0) + 1 }), {})), h("span.space"), h("a", { href: "#/graph" }, "Leave the run"))
+    const ref = asked.get("ref"), then = graph.run?.commit;
+    const at = ref ? h("span", "at ", h("code", { title: graph.sha }, ref.slice(0, 40)), " ", h("a", { href: "#/graph" + query({ run: asked.get("run") }) }, "Back to the present"))
+      : typeof then === "string" && then ? h("a", { href: "#/graph" + query({ run: graph.run.id, ref: then }) }, "As the tree was then") : null;
+    const banner = graph.run ? h("div.banner", h("span", graph.run.mode, " ", runLink(graph.run.id)), stateChip(graph.run.state), counted(graph.run.stacks.reduce((sum, one) => ({ ...sum, [one.state]: (sum[one.state] ?? 0) + 1 }), {})), h("span.space"), at, h("a", { href: "#/graph" }, "Leave the run"))
+      : ref ? h("div.banner", at)
       : graph.cycles.length ? h("div.banner.bad", "Cycle: " + graph.cycles.map((cycle) => cycle.join(" → ")).join("; ")) : null;
     return h("div.whole", banner, view.element);
   }
