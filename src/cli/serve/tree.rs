@@ -208,3 +208,32 @@ impl Known {
         (from, to)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_graphs_of_a_few_commits_are_kept_the_oldest_go() {
+        let revisions = Revisions::default();
+        for n in 0..7 {
+            let graph = Graph { sha: Some(n.to_string()), ..Graph::default() };
+            revisions.keep(&Arc::new(Known::new(graph)));
+        }
+        let kept: Vec<usize> = (0..7).filter(|n| revisions.get(&n.to_string()).is_some()).collect();
+        assert_eq!(kept, [3, 4, 5, 6]);
+    }
+
+    #[test]
+    fn names_of_commits_are_told_from_ranges_searches_and_options() {
+        for name in ["main", "HEAD~3^2", "more/layers", "v1.2.0", "@", "0123abc", "a+b"] {
+            assert!(is_name(name), "{name}");
+        }
+        let long = "a".repeat(201);
+        for name in
+            ["", "-x", "--all", "a..b", "a...b", ":/words", "HEAD^{/words}", "HEAD:file", "a b", "é", "a\n", &long]
+        {
+            assert!(!is_name(name), "{name}");
+        }
+    }
+}
