@@ -225,6 +225,7 @@ fn nodes_lead_to_stacks_and_back_and_a_commit_is_shown_as_it_was() {
     browser.open(&server.url("#/graph?ref=main"));
     browser.until("return document.querySelector('.banner')?.innerText.includes('at main')");
     browser.until("return window.suil?.view?.drawing().boxes.length === 2");
+    assert_eq!(browser.run("return document.querySelector('.drawer.open')"), json!(null), "the node is not in it");
     browser.shot("served-graph-at-dark");
     browser.run("suil.view.select('stack:stacks/net:prod')");
     assert!(browser.run("return location.hash").as_str().is_some_and(|hash| hash.contains("ref=main")), "it is kept");

@@ -11,6 +11,9 @@ function graphView(graph, options = {}) {
     nodes: hosts.length > 0 && stacks.length <= 160 && (hosts.length <= HOSTS || new Set(hosts.map((box) => box.host.role)).size <= HOSTS),
     near: true, group: "auto", open: new Set(), selected: null,
   }, options.look ?? {});
+  // Of what is not there nothing is wished: the next graph may have it.
+  if (!modules.length) delete wish.modules;
+  if (!hosts.length) delete wish.nodes;
   const canvas = h("canvas.drawing", { tabindex: 0, role: "application", "aria-label":
     "Drawing of the stack graph. Arrow keys go along the edges, plus and minus zoom, slash filters; the list beside it holds the same stacks." });
   const paint = painterLater(canvas);
@@ -260,6 +263,8 @@ function graphView(graph, options = {}) {
   // --- selecting
 
   function select(id, move) {
+    // Another graph may have had it.
+    if (id && !whole.boxes.has(id) && now.number.get(id) === undefined) id = null;
     if (id) {
       const box = whole.boxes.get(id);
       if (box && now.number.get(id) === undefined) {
