@@ -1,9 +1,9 @@
 //! `suil validate`.
 
-use super::later::Back;
+use super::later::{Back, Later};
 use super::layers::Held;
 use super::load::{Closed, Loaded};
-use super::{Context, Outcome};
+use super::{Context, Outcome, Selection};
 use crate::base::{Plain, Problem, Problems};
 use crate::catalogue::{self, Entry};
 use crate::data::library::Origin;
@@ -68,6 +68,8 @@ fn check(context: &Context, loaded: &Loaded) -> Problems {
     problems.extend(nodes(loaded, &catalogue.entries));
     // One after the other: which of two nodes holds a layer must not depend on threads.
     problems.extend(catalogue.entries.iter().flat_map(|entry| held(loaded, &layers, entry)));
+    let all = Later::part(loaded, &Selection::default(), catalogue::Selection::default(), &[]);
+    problems.extend(all.err().unwrap_or_default());
     problems
 }
 

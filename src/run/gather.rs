@@ -214,7 +214,8 @@ fn planned(setup: &Setup, ready: &mut Ready, options: &Options) -> Result<NodePl
     plan.warnings.extend(unknown);
     plan.warnings.extend(layers::waiting(&ready.node, &ready.collected));
     let folder = Folder::of(setup.workspace.root(), &ready.node);
-    for (part, report) in ready.intent.reports(&ready.facts, &ready.collected) {
+    let reports = ready.intent.reports(&ready.facts, &ready.collected);
+    for (part, report) in reports.filter(|(part, _)| !layers::is_open(&ready.collected, &part.name)) {
         let also = ready.recorded.get(&part.name).cloned().unwrap_or_default();
         folder.module(part, report, &also, setup.vault.mask())?;
     }

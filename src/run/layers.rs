@@ -135,6 +135,13 @@ pub fn working(plan: &Plan) -> Vec<String> {
     plan.nodes.iter().filter(works).map(|node| node.node.clone()).collect()
 }
 
+/// True while it is not known whether a layer of a module can be planned: these facts are no answer.
+pub(super) fn is_open(collected: &Collected, module: &str) -> bool {
+    let facts = collected.get(module).and_then(|facts| facts.as_ref().ok());
+    let mut layers = facts.and_then(|facts| facts.get("layers")?.as_map()).into_iter().flatten();
+    layers.any(|(_, layer)| layer.get("open").is_some())
+}
+
 /// Warns of the layers that cannot be planned before others are applied.
 pub(super) fn waiting(node: &str, collected: &Collected) -> Vec<Problem> {
     let facts = collected.values().filter_map(|facts| facts.as_ref().ok());

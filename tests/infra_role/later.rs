@@ -153,6 +153,35 @@ suil: nodes and layers wait for each other in a circle: `site-1` -> `yard/harbor
         ran.stderr
     );
     assert!(!room.path().join(".runs").exists());
+    let ran = room.suil(&["validate"]).expect(1);
+    assert!(ran.stderr.contains(told), "{}", ran.stderr);
+}
+
+#[test]
+fn a_saved_plan_has_no_part_of_a_layer_that_waits_and_one_that_was_made_after_has() {
+    let room = yard(&[("site-1", "one")], READS);
+    room.suil(&["plan", "--node", "*", "--out", "it.plan"]).expect(0);
+    let ran = sealed(&room, room.suil(&["apply", "--plan", "it.plan", "--confirm"])).expect(0);
+    assert!(ran.stderr.contains("`here.example.com`: a layer that waited for others can be planned now"), "{ran:?}");
+    assert_eq!((texts(&room), room.there("site-1")), (Value::Null, "one\n".to_owned()));
+    room.suil(&["plan", "--node", "*", "--out", "it.plan"]).expect(0);
+    sealed(&room, room.suil(&["apply", "--plan", "it.plan", "--confirm"])).expect(0);
+    assert_eq!(texts(&room), json!("one"));
+}
+
+/// What was read last counts, where the node is no part of the run.
+#[test]
+fn a_node_that_is_not_selected_is_not_waited_for_and_one_that_cannot_be_reached_is() {
+    let room = yard(&[("site-1", "one")], READS);
+    all(&room, &["--confirm"]).expect(0);
+    let data = "role: site\nsite: {name: site-1, text: two}\ndeployment: {transport: exec, exec: \"false\"}\n";
+    room.write("data/nodes/site-1.yaml", data);
+    sealed(&room, room.apply(&["--confirm"])).expect(0);
+    let ran = all(&room, &["--confirm"]).expect(1);
+    let words = "its template reads `site.text` of `site-1`, which could not be read";
+    assert!(ran.stderr.contains(words), "{}", ran.stderr);
+    assert!(ran.stderr.contains("was not begun: it waits for `site-1`"), "{}", ran.stderr);
+    assert_eq!(texts(&room), json!("one"), "its facts are kept");
 }
 
 #[test]

@@ -52,7 +52,7 @@ pub trait Ground: Send + Sync {
 pub struct Wait {
     /// What it waits for, in words.
     pub why: String,
-    /// It is not known yet whether it has to wait at all.
+    /// It is not known yet whether it has to wait at all: nothing is read of it, and its facts have `open: true`.
     pub open: bool,
 }
 
@@ -220,9 +220,13 @@ impl Desk {
     /// A layer that has no plan yet: its present outputs, as far as they can be read, and why.
     fn waiting(&self, node: &str, name: &str, layer: &Layer, run: &Arc<Run>, tool: &Tool, wait: Wait) -> Found {
         let Wait { why, open } = wait;
-        if !open {
-            self.waited(layer, true);
+        if open {
+            // It is asked for again.
+            let mut found = facts::waits(&self.shown(layer), &self.mask.apply(&why), facts::Outputs::default());
+            found.state.set("open", true);
+            return found;
         }
+        self.waited(layer, true);
         // Where it never was rendered, or cannot be now, there is nothing to read.
         let _ = layer::render(run, layer);
         let words = ["output".as_ref(), "-json".as_ref(), "-no-color".as_ref()];
