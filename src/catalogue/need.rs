@@ -109,11 +109,20 @@ pub fn telling(workspace: &Workspace, nodes: &str, role: Option<&str>, field: &s
 
 /// The nodes that have one of these modules, by name.
 pub fn holders(workspace: &Workspace, modules: &BTreeSet<String>) -> Vec<String> {
+    holders_of(workspace, workspace.node_names(), modules)
+}
+
+/// Those of `nodes` that have one of these modules, in their order.
+pub fn holders_of<'a>(
+    workspace: &Workspace,
+    nodes: impl IntoIterator<Item = &'a str>,
+    modules: &BTreeSet<String>,
+) -> Vec<String> {
     let has = |name: &&str| {
         let view = workspace.card(name).and_then(|card| card.view(workspace));
         view.is_ok_and(|view| view.modules.iter().any(|module| modules.contains(module)))
     };
-    workspace.node_names().filter(has).map(str::to_owned).collect()
+    nodes.into_iter().filter(has).map(str::to_owned).collect()
 }
 
 fn markers(value: &Value, found: &mut dyn FnMut(&Lookup, Place)) {

@@ -106,7 +106,7 @@ impl Held {
         let asked: BTreeSet<String> = modules.iter().filter(|name| only(name)).cloned().collect();
         let holders: Vec<String> = match asked.is_empty() {
             true => Vec::new(),
-            false => need::holders(&loaded.workspace, &asked).into_iter().filter(|n| selected.contains(n)).collect(),
+            false => need::holders_of(&loaded.workspace, selected.iter().map(String::as_str), &asked),
         };
         if holders.is_empty() {
             return Ok(Held::default());
