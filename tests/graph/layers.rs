@@ -139,3 +139,35 @@ fn an_environment_that_all_may_read_touches_all() {
     let found = touched(&graph, "environments/quay/env.tfvars");
     assert_eq!(found, ["stacks/kiln:quay@east_blue watch_path", "stacks/ferry:harbor watch_path+reads_state"]);
 }
+
+/// Every field of the questions to the host data, from a scan and from its cache.
+#[test]
+fn what_a_layer_asks_of_hosts_is_known_with_its_line() {
+    let room = tree();
+    let more = "# {{ lookup('disk.serial', nodes='db-*', **{'from': 'facts'}) | join }}\n";
+    write(room.path(), "stacks/ferry/base/more.tf", more);
+    let asked = |graph: &Graph| {
+        let stack = graph.stacks.iter().find(|stack| stack.key == "stacks/ferry:harbor").expect("ferry");
+        let read = |read: &graph::HostRead| {
+            let at = read.at.as_ref().map(ToString::to_string).unwrap_or_default();
+            format!("{} {} {:?} {} {at}", read.field, read.nodes, read.role, read.facts)
+        };
+        stack.host_reads.iter().map(read).collect::<Vec<String>>()
+    };
+    let want = [
+        r#"nginx.port * Some("web") false stacks/ferry/base/main.tf:6:14"#,
+        "disk.serial db-* None true stacks/ferry/base/more.tf:1:6",
+    ];
+    assert_eq!(asked(&scan(room.path())), want);
+    let options = suil::infra::layer::Options::default();
+    let open = || {
+        let begun = graph::Begun::now(room.path());
+        graph::open(room.path(), "o/r", &options, &graph::list(room.path(), &options, false).expect("a list"), begun)
+    };
+    // A file that was only just written is not trusted to stay.
+    std::thread::sleep(std::time::Duration::from_millis(60));
+    open().expect("a graph");
+    let again = open().expect("a graph");
+    assert!(again.cached);
+    assert_eq!(asked(&again.graph), want);
+}

@@ -183,6 +183,7 @@ impl<'a> Marks<'a> {
                         }
                     }
                     Kind::Stack => touched.extend(numbers.get(user.key.as_str())),
+                    Kind::Node => {}
                 }
             }
         }
