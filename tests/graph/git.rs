@@ -175,3 +175,56 @@ fn why_shows_the_way_of_a_change_and_completions_know_the_stacks() {
     let offered = room.run_in("", &variables, &["--", "suil", "infra", "why", "stacks/"]).stdout;
     assert_eq!(offered.lines().filter(|line| line.starts_with("stacks/")).count(), 3, "{offered}");
 }
+
+#[test]
+fn what_links_lead_to_and_what_submodules_hold_touches_who_reads_it() {
+    let other = tree("");
+    for stack in ["b", "c"] {
+        fs::remove_file(other.path().join(format!("stacks/{stack}/.stackorder.yaml"))).expect("removed");
+    }
+    commit(&other);
+    let mut room = tree("");
+    room.write("common/providers.tf", "");
+    room.write("common/files/motd", "");
+    room.write("lib/net/main.tf", "");
+    room.write("stacks/a/links.tf", "module \"net\" {\n  source = \"./net\"\n}\n");
+    let root = room.path().to_owned();
+    let link = |target: &str, path: &str| std::os::unix::fs::symlink(target, root.join(path)).expect("a link");
+    link("../../common/providers.tf", "stacks/c/providers.tf");
+    link("../../common/files", "stacks/b/files");
+    link("../../lib/net", "stacks/a/net");
+    link("../common", "common/again");
+    let from = other.path().display().to_string();
+    git(&room, &["-c", "protocol.file.allow=always", "submodule", "--quiet", "add", &from, "stacks/sub"]);
+    commit(&room);
+    for _ in ["a new scan", "the cache"] {
+        for (path, want) in [
+            ("common/providers.tf", "stacks/c"),
+            ("common/files/motd", "stacks/b stacks/c"),
+            ("lib/net/main.tf", "stacks/a stacks/b stacks/c"),
+            ("stacks/sub", "stacks/sub/stacks/a stacks/sub/stacks/b stacks/sub/stacks/c"),
+            ("\"stacks/c/\\303\\274\"", "stacks/c"),
+        ] {
+            room = room.input(&format!("{path}\n"));
+            assert_eq!(ask(&room, "", &["--changed-from", "-"]).0, want, "{path}");
+        }
+        std::thread::sleep(std::time::Duration::from_millis(80));
+    }
+    // A link that leads elsewhere now.
+    fs::remove_file(root.join("stacks/b/files")).expect("removed");
+    link("../../lib", "stacks/b/files");
+    let room = room.input("common/files/motd\n");
+    assert_eq!(ask(&room, "", &["--changed-from", "-"]).0, "");
+}
+
+/// A CI that fetches one branch alone would otherwise compare it with itself, and run nothing.
+#[test]
+fn where_the_main_branch_was_not_fetched_somebody_must_name_a_base() {
+    let room = tree("");
+    git(&room, &["branch", "-m", "work"]);
+    assert_eq!(ask(&room, "", &[]).0, "", "a repository of one's own has nothing else to compare with");
+    git(&room, &["remote", "add", "origin", "https://example.com/o/r.git"]);
+    let left = room.run(&["infra", "affected"]);
+    assert!(left.status == 1 && left.stderr.contains("--base origin/BRANCH"), "{left:?}");
+    assert_eq!(ask(&room, "", &["--base", "HEAD"]).0, "");
+}

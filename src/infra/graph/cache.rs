@@ -7,7 +7,7 @@
 use super::code::Facts;
 use super::files::{Files, Listing, Mark};
 use super::memo::{Known, Memo, Seen};
-use super::{Env, Graph, Policy};
+use super::{Env, Graph, Link, Policy};
 use crate::base::digest::sha256;
 use crate::base::{clock, file};
 use serde::{Deserialize, Serialize};
@@ -20,7 +20,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 /// Grows with the form of what is kept.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 const GRAPH: &str = "graph.json";
 const CODE: &str = "graph-code.json";
@@ -45,6 +45,7 @@ struct Head {
 struct Kept<'a> {
     graph: Cow<'a, Graph>,
     policy: Policy,
+    links: Vec<Link>,
     unmapped: Vec<bool>,
     globs: Vec<Vec<String>>,
     env: BTreeMap<String, BTreeMap<String, Env>>,
@@ -105,6 +106,7 @@ pub fn graph(root: &Path, listing: &str) -> Option<Graph> {
     let kept: Kept = serde_json::from_slice(body).ok()?;
     let mut graph = kept.graph.into_owned();
     graph.policy = kept.policy;
+    graph.links = kept.links;
     let mut env = kept.env;
     for ((stack, unmapped), globs) in graph.stacks.iter_mut().zip(kept.unmapped).zip(kept.globs) {
         stack.unmapped = unmapped;
@@ -143,6 +145,7 @@ pub fn keep(root: &Path, listing: &Listing, digest: String, graph: &Graph, seen:
     let env = graph.stacks.iter().filter(|stack| !stack.config.env.is_empty());
     let kept = Kept {
         policy: graph.policy.clone(),
+        links: graph.links.clone(),
         unmapped: graph.stacks.iter().map(|stack| stack.unmapped).collect(),
         globs: graph.stacks.iter().map(|stack| stack.watch_globs.clone()).collect(),
         env: env.map(|stack| (stack.key.clone(), stack.config.env.clone())).collect(),

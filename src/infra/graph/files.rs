@@ -215,7 +215,8 @@ fn list(
         }
         let link = kind.is_symlink();
         let meta = || if link { fs::metadata(entry.path()) } else { entry.metadata() };
-        let mark = wants(&name).then(|| meta().ok().map(|meta| Mark::of(&meta))).flatten();
+        // Where a link leads is told by nothing but the file behind it.
+        let mark = (link || wants(&name)).then(|| meta().ok().map(|meta| Mark::of(&meta))).flatten();
         folder.files.push(Entry { name, link, mark });
     }
     folder.files.sort_by(|a, b| a.name.cmp(&b.name));
@@ -290,6 +291,6 @@ mod tests {
         assert_eq!(below, ["a", "a/b"]);
         assert_eq!(listing.below("").count(), 4);
         assert!(listing.file("a/main.tf").is_some_and(|entry| entry.mark.is_some()));
-        assert!(listing.file("a/loop").is_some_and(|entry| entry.link && entry.mark.is_none()));
+        assert!(listing.file("a/loop").is_some_and(|entry| entry.link && entry.mark.is_some()));
     }
 }

@@ -18,6 +18,7 @@ mod files;
 mod glob;
 pub mod key;
 mod layers;
+mod links;
 mod memo;
 mod model;
 mod modules;
@@ -36,6 +37,7 @@ mod why;
 pub use affected::{Query, affected, affected_with};
 pub use check::{Checked, check};
 pub use files::Listing;
+pub use links::Link;
 pub use model::{
     At, Backend, Code, Config, Edge, Env, Graph, Kind, Module, Need, Node, Origin, Policy, Stack, Warning,
 };

@@ -18,6 +18,9 @@ pub struct Graph {
     pub warnings: Vec<Warning>,
     #[serde(skip)]
     pub policy: Policy,
+    /// The links inside the tree, sorted.
+    #[serde(skip)]
+    pub links: Vec<super::Link>,
 }
 
 /// What is planned and applied on its own: a folder of Terraform code, an instance of one, or a layer.

@@ -125,8 +125,12 @@ impl Modules {
         match target.map(|path| super::layers::origin(tree.options, &path).unwrap_or(path)) {
             None => warn(Word::ModuleOutsideRepo, "which is outside the tree"),
             Some(path) if path == folder => warn(Word::ModuleSelf, "which is its own folder"),
-            Some(path) if !tree.listing.is_folder(&path) => warn(Word::ModuleMissing, "and there is no such folder"),
-            Some(path) => Some(path),
+            Some(path) if tree.listing.is_folder(&path) => Some(path),
+            Some(path) => match super::links::real(&tree.links, &path).filter(|path| tree.listing.is_folder(path)) {
+                Some(path) if path == folder => warn(Word::ModuleSelf, "which is its own folder"),
+                Some(path) => Some(path),
+                None => warn(Word::ModuleMissing, "and there is no such folder"),
+            },
         }
     }
 

@@ -113,6 +113,7 @@ fn finished(
         edges,
         warnings,
         policy: tree.root.policy.clone(),
+        links: tree.links.clone(),
     }
 }
 
