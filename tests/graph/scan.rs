@@ -112,6 +112,20 @@ fn open(root: &Path) -> (Graph, bool) {
     (opened.graph, opened.cached)
 }
 
+#[test]
+fn a_password_in_a_source_is_told_to_nobody_but_who_asks_there() {
+    let source = "git::https://bob:hunter2@git.example.com/a/b.git?ref=v1";
+    let code = format!("{S3}module \"m\" {{\n  source = \"{source}\"\n}}\n");
+    let room = room(&[("stacks/a/main.tf", &code)]);
+    settle();
+    for cached in [false, true] {
+        let (graph, was) = open(room.path());
+        let text = serde_json::to_string(&graph).expect("JSON");
+        assert!(cached == was && text.contains("git::https://bob:***@git.example.com/") && !text.contains("hunter2"));
+        assert_eq!(graph.closed.values().collect::<Vec<_>>(), [source]);
+    }
+}
+
 /// A file that has just changed is not trusted to stay.
 fn settle() {
     std::thread::sleep(std::time::Duration::from_millis(80));

@@ -46,6 +46,7 @@ struct Kept<'a> {
     graph: Cow<'a, Graph>,
     policy: Policy,
     links: Vec<Link>,
+    closed: BTreeMap<String, String>,
     unmapped: Vec<bool>,
     globs: Vec<Vec<String>>,
     env: BTreeMap<String, BTreeMap<String, Env>>,
@@ -107,6 +108,7 @@ pub fn graph(root: &Path, listing: &str) -> Option<Graph> {
     let mut graph = kept.graph.into_owned();
     graph.policy = kept.policy;
     graph.links = kept.links;
+    graph.closed = kept.closed;
     let mut env = kept.env;
     for ((stack, unmapped), globs) in graph.stacks.iter_mut().zip(kept.unmapped).zip(kept.globs) {
         stack.unmapped = unmapped;
@@ -146,6 +148,7 @@ pub fn keep(root: &Path, listing: &Listing, digest: String, graph: &Graph, seen:
     let kept = Kept {
         policy: graph.policy.clone(),
         links: graph.links.clone(),
+        closed: graph.closed.clone(),
         unmapped: graph.stacks.iter().map(|stack| stack.unmapped).collect(),
         globs: graph.stacks.iter().map(|stack| stack.watch_globs.clone()).collect(),
         env: env.map(|stack| (stack.key.clone(), stack.config.env.clone())).collect(),

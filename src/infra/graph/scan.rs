@@ -89,7 +89,8 @@ pub fn scan(files: Files, listing: &Listing, memo: &Memo, repo: &str, layers: &L
         node.watch_paths = watched.into_iter().collect();
     }
     nodes.extend(external);
-    Ok(finished(&tree, nodes, modules.modules.into_values().collect(), all, found.warnings))
+    let graph = finished(&tree, nodes, modules.modules.into_values().collect(), all, found.warnings);
+    Ok(Graph { closed: modules.closed, ..graph })
 }
 
 /// Sorts everything.
@@ -114,6 +115,7 @@ fn finished(
         warnings,
         policy: tree.root.policy.clone(),
         links: tree.links.clone(),
+        closed: BTreeMap::new(),
     }
 }
 
