@@ -65,6 +65,12 @@ pub fn run(args: Args, context: &Context) -> Outcome {
             Problem::usage(format!("`{}` is the name of a step of suil", args.name)).expected("expected another name"),
         );
     }
+    if let Some(url) = args.details_url.as_deref().filter(|url| !is_of_the_web(url)) {
+        problems.push(
+            Problem::usage(format!("`{url}` is no address of a page"))
+                .expected("expected one that begins with `https://` or `http://`"),
+        );
+    }
     if args.summary.len() > SUMMARY {
         problems.push(Problem::usage("the summary is longer than 4 KB").help("put the rest into `--details-file`"));
     }
@@ -118,6 +124,12 @@ pub fn run(args: Args, context: &Context) -> Outcome {
     };
     ui::show(context.output, || format!("check {} of {key}: {}\n", check.name, check.state), value)?;
     Ok(Exit::Done)
+}
+
+/// True for an address that a browser may open: it becomes a link on a page.
+fn is_of_the_web(url: &str) -> bool {
+    let head = |scheme: &str| url.get(..scheme.len()).is_some_and(|head| head.eq_ignore_ascii_case(scheme));
+    (head("https://") || head("http://")) && !url.contains(|c: char| c.is_control() || c.is_whitespace())
 }
 
 /// The run that the check belongs to.

@@ -222,6 +222,9 @@ impl Session<'_> {
             _ => Problem::new(format!("stack `{key}`: `{program} {step}` failed")),
         };
         problem = layer::words::terraform(text.as_bytes()).into_iter().fold(problem, Problem::note);
+        if step == "apply" && text.contains("Saved plan is stale") {
+            problem = problem.help(format!("plan it again: `suil infra plan --stacks {key}`")).kind(Kind::Refused);
+        }
         if ended.left {
             problem = problem.help("`suil infra resume` goes on when it has ended");
         }
