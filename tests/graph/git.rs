@@ -86,6 +86,19 @@ fn a_branch_is_compared_with_where_it_left_main_and_a_base_can_be_named() {
 }
 
 #[test]
+fn a_stack_is_named_as_its_folder_is_seen_from_here_and_a_worktree_is_no_change() {
+    let room = tree("");
+    for (folder, word) in
+        [("", "stacks/c/"), ("", "./stacks/c"), ("stacks", "c"), ("stacks/c", "."), ("", "stacks/c:default")]
+    {
+        assert_eq!(ask(&room, folder, &["--stacks", word]).0, "stacks/c", "{word} in {folder}");
+    }
+    git(&room, &["worktree", "add", "-q", "-b", "work", "there"]);
+    let (keys, answer) = ask(&room, "there", &["--repo-root", "."]);
+    assert_eq!((keys.as_str(), words(&answer, "changed").as_str()), ("", ""));
+}
+
+#[test]
 fn a_tree_below_the_top_of_its_repository_sees_its_own_files_alone() {
     let room = tree("infra/");
     room.write("other/x.tf", "");

@@ -93,14 +93,14 @@ pub fn run(args: Args, context: &Context) -> Outcome {
     }
     let (root, repo) = tree::named(&args.place, context)?;
     let store = super::root::store(&root, context)?;
-    let key = plain(&args.stack);
+    let key = &plain(&args.stack);
     let run = run_of(&*store, &repo, key, args.run.clone().or_else(|| either("RUN_ID")))?;
     let redactor = Redactor::new(Mask::new());
     let environment = settings::all();
     redactor.add_environment(environment.iter().map(|(name, value)| (name.as_str(), value.as_str())));
     let check = store::Check {
         run: run.clone(),
-        stack: key.to_owned(),
+        stack: key.clone(),
         name: args.name.clone(),
         state: match args.status {
             Status::Pass => CheckState::Pass,
@@ -117,7 +117,7 @@ pub fn run(args: Args, context: &Context) -> Outcome {
     let value = || {
         Plain::from_iter([
             ("run", Plain::from(run.as_str())),
-            ("stack", Plain::from(key)),
+            ("stack", Plain::from(key.as_str())),
             ("name", Plain::from(check.name.as_str())),
             ("status", Plain::from(check.state.word())),
         ])

@@ -204,8 +204,8 @@ fn list(
     let full = if path.is_empty() { root.to_owned() } else { root.join(path) };
     for entry in fs::read_dir(full)? {
         let entry = entry?;
-        // A name that is no UTF-8 is in no configuration, and in no code.
-        let Ok(name) = entry.file_name().into_string() else { continue };
+        // A name that is no UTF-8 is in no configuration, and in no code; a file `.git` says where that folder is.
+        let Some(name) = entry.file_name().into_string().ok().filter(|name| name != ".git") else { continue };
         let kind = entry.file_type()?;
         if kind.is_dir() {
             if !is_skipped(&name) && Some(name.as_str()) != output && path.matches('/').count() < DEPTH {
