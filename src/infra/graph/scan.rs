@@ -34,6 +34,10 @@ pub fn scan(files: Files, listing: &Listing, memo: &Memo, repo: &str, layers: &L
     let tree = Tree::open(files, listing, memo, repo, &layers.run.options)?;
     let mut found = Found::default();
     let layered = layers::stacks(listing, &layers.run.options);
+    if !layered.is_empty() {
+        // Without it no layer renders, and nobody would know what needs what.
+        layers.run.sources.settings()?;
+    }
     let places = discover::places(&tree, &layered, &mut found);
     let surveyed = layers::survey(&tree, layers, &layered, &mut found);
     let mut stacks: Vec<Settled> = Vec::new();
