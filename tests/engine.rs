@@ -250,12 +250,7 @@ fn a_plan_that_is_made_anew_may_not_do_more_than_the_one_that_was_shown() {
     let room = tree(&[("a", &[]), ("b", &["a"])]);
     well(&room.run(&["infra", "plan", "--all"]));
     // What b plans after a is applied is not what it planned before.
-    let more = |address: &str| {
-        format!(
-            "{{\"format_version\": \"1.2\", \"resource_changes\": [{{\"address\": \"{address}\", \"mode\": \"managed\", \"change\": {{\"actions\": [\"create\"]}}}}]}}"
-        )
-    };
-    let after = format!("#!/bin/bash\nmkdir -p does/b\necho '{}' > does/b/plan.json\n", more("it.extra"));
+    let after = format!("#!/bin/bash\nmkdir -p does/b\necho '{}' > does/b/plan.json\n", creates("it.extra"));
     hook(&room, "infra/hooks/post-apply.sh", &after);
     let left = room.run(&["infra", "apply", "--all", "--confirm"]);
     assert_eq!(left.status, 3, "{}{}", left.stdout, left.stderr);
@@ -268,6 +263,45 @@ help: look at it with `suil infra plan --stacks stacks/b`, then apply that
     let left = room.run(&["infra", "apply", "--stacks", "stacks/b", "--fresh", "--confirm"]);
     well(&left);
     assert!(left.stdout.contains("1 to add"), "{}", left.stdout);
+}
+
+/// What the stand-in plans, where `does/<stack>/plan.json` has it.
+fn creates(address: &str) -> String {
+    format!(
+        "{{\"format_version\": \"1.2\", \"resource_changes\": [{{\"address\": \"{address}\", \"mode\": \"managed\", \"change\": {{\"actions\": [\"create\"]}}}}]}}"
+    )
+}
+
+/// Between the plan that was shown and the answer to the question another run may plan the same stack.
+#[test]
+fn a_plan_of_another_run_is_never_applied_in_the_place_of_the_one_that_was_shown() {
+    let room = tree(&[("a", &[]), ("b", &[]), ("c", &["b"])]);
+    let hook_text = format!(
+        "#!/bin/bash\n[ -e once ] && exit 0\ntouch once\nmkdir -p does/a\necho '{}' > does/a/plan.json\n'{}' infra plan --stacks stacks/a\n",
+        creates("it.extra"),
+        env!("CARGO_BIN_EXE_suil"),
+    );
+    hook(&room, "infra/hooks/post-plan.sh", &hook_text);
+    let left = room.run(&["infra", "apply", "--stacks", "stacks/a", "--fresh", "--confirm"]);
+    assert!(room.path().join("once").exists() && left.status == 3, "{}{}", left.stdout, left.stderr);
+    assert!(left.stderr.starts_with("suil: the plan of stack `stacks/a` is not the one that was shown\n"), "{left:?}");
+    assert!(applied(&room).is_empty());
+    // The same where a run is resumed.
+    room.write("does/b/delay", "30");
+    well(&room.run(&["infra", "plan", "--all"]));
+    let child = start(&room, &["infra", "apply", "--all", "--confirm", "--parallel", "1"]);
+    wait_for(&room, "b: apply");
+    let kill = Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill");
+    assert!(kill.success() && child.wait_with_output().expect("it ends").status.code() == Some(130));
+    assert!(applied(&room).is_empty());
+    room.write("does/b/delay", "0");
+    room.write("does/a/plan.json", &creates("it.more"));
+    well(&room.run(&["infra", "plan", "--stacks", "stacks/a"]));
+    let runs = room.run(&["infra", "runs", "--mode", "apply", "--state", "failed", "--output", "json"]);
+    let id = runs.stdout.split("\"id\": \"").nth(1).and_then(|rest| rest.split('"').next()).expect("a run").to_owned();
+    let left = room.run(&["infra", "resume", &id, "--parallel", "1"]);
+    assert!(left.stderr.contains("not shown: it.more"), "{}{}", left.stdout, left.stderr);
+    assert_eq!(applied(&room), ["b", "c"]);
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Goes on with a run that a crash, a failure or Ctrl-C ended: exactly with what is not done.
 
-use super::gate::{Bases, Basis, shown};
+use super::artifact::Card;
+use super::gate::{Bases, Basis};
 use super::session::log_name;
 use super::work::Work;
 use crate::base::problem::{self, Kind};
@@ -110,8 +111,10 @@ impl Work<'_> {
         let plan = planned.filter(|outcome| outcome.error.is_none() || outcome.addresses != Default::default());
         match (plan, self.planned_for(at, true)) {
             (Some(outcome), found) => {
-                let card = found.ok().and_then(|basis| basis.card).filter(|_| !begun);
-                let summary = shown(outcome);
+                // Another run may have planned it since: its plan was not shown in this one.
+                let shown = |card: &Card| outcome.digest.as_deref() == Some(card.plan.as_str());
+                let card = found.ok().and_then(|basis| basis.card).filter(|card| !begun && shown(card));
+                let summary = super::gate::shown(outcome);
                 Ok(Basis { summary, card, unknown: outcome.unknown.clone(), run: self.run.id.clone() })
             }
             (None, found) => found.map(|basis| Basis { card: basis.card.filter(|_| !begun), ..basis }),

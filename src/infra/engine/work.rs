@@ -25,6 +25,8 @@ pub struct Work<'a> {
     pub follow: &'a dyn Follow,
     pub pace: Pace,
     pub(super) logs: PathBuf,
+    /// The plans of this run itself are what was shown.
+    pub(super) shows: bool,
     stands: Mutex<Vec<Stand>>,
     /// What went wrong beside the stacks.
     problems: Mutex<Problems>,
@@ -97,7 +99,7 @@ impl<'a> Work<'a> {
     ) -> Work<'a> {
         let logs = Session::logs(site, &run.id);
         let stands = Mutex::new(rows.into_iter().map(Stand::new).collect());
-        Work { site, graph, set, store, run, follow, pace, logs, stands, problems: Mutex::default() }
+        Work { site, graph, set, store, run, follow, pace, logs, shows: false, stands, problems: Mutex::default() }
     }
 
     /// Where every stack stands.
