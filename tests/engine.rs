@@ -286,6 +286,17 @@ fn a_plan_of_another_run_is_never_applied_in_the_place_of_the_one_that_was_shown
     assert!(room.path().join("once").exists() && left.status == 3, "{}{}", left.stdout, left.stderr);
     assert!(left.stderr.starts_with("suil: the plan of stack `stacks/a` is not the one that was shown\n"), "{left:?}");
     assert!(applied(&room).is_empty());
+    // The same while a hook runs.
+    room.write("does/a/plan.json", &creates("it.extra"));
+    fs::remove_file(room.path().join("infra/hooks/post-plan.sh")).expect("removed");
+    hook(&room, "infra/hooks/pre-apply.sh", "#!/bin/bash\necho >>\"$SUIL_PLAN_FILE\"\n");
+    let left = room.run(&["infra", "apply", "--stacks", "stacks/a", "--fresh", "--confirm"]);
+    assert!(
+        left.stderr.starts_with("suil: the plan file of stack `stacks/a` is not the one that was made\n"),
+        "{left:?}"
+    );
+    assert!(left.status == 3 && applied(&room).is_empty());
+    fs::remove_file(room.path().join("infra/hooks/pre-apply.sh")).expect("removed");
     // The same where a run is resumed.
     room.write("does/b/delay", "30");
     well(&room.run(&["infra", "plan", "--all"]));
