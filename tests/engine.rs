@@ -265,6 +265,15 @@ help: look at it with `suil infra plan --stacks stacks/b`, then apply that
     assert!(left.stdout.contains("1 to add"), "{}", left.stdout);
 }
 
+#[test]
+fn a_check_that_is_told_after_a_later_run_of_the_stack_counts_for_its_plan() {
+    let room = tree(&[("a", &[])]);
+    well(&room.run(&["infra", "plan", "--all"]));
+    well(&room.run(&["infra", "destroy", "--all", "--confirm"]));
+    well(&room.run(&["infra", "check", "--stack", "stacks/a", "--name", "cost", "--status", "fail"]));
+    room.run(&["infra", "apply", "--all", "--confirm"]).is(3, "", "suil: check `cost` of stack `stacks/a` failed\n");
+}
+
 /// What the stand-in plans, where `does/<stack>/plan.json` has it.
 fn creates(address: &str) -> String {
     format!(
