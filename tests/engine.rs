@@ -272,6 +272,17 @@ fn a_check_that_is_told_after_a_later_run_of_the_stack_counts_for_its_plan() {
     well(&room.run(&["infra", "destroy", "--all", "--confirm"]));
     well(&room.run(&["infra", "check", "--stack", "stacks/a", "--name", "cost", "--status", "fail"]));
     room.run(&["infra", "apply", "--all", "--confirm"]).is(3, "", "suil: check `cost` of stack `stacks/a` failed\n");
+    // Nor does a run that is resumed come to it.
+    let room = tree(&[("a", &[]), ("b", &["a"])]);
+    well(&room.run(&["infra", "plan", "--all"]));
+    room.write("does/a/fail", "no\n");
+    assert_eq!(room.run(&["infra", "apply", "--all", "--confirm"]).status, 1);
+    well(&room.run(&["infra", "check", "--stack", "stacks/b", "--name", "cost", "--status", "fail"]));
+    fs::remove_file(room.path().join("does/a/fail")).expect("removed");
+    room.run(&["infra", "resume"]).is(3, "", "suil: check `cost` of stack `stacks/b` failed\n");
+    well(&room.run(&["infra", "check", "--stack", "stacks/b", "--name", "cost", "--status", "pass"]));
+    well(&room.run(&["infra", "resume"]));
+    assert_eq!(applied(&room), ["a", "b"]);
 }
 
 /// What the stand-in plans, where `does/<stack>/plan.json` has it.

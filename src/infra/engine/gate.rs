@@ -173,7 +173,7 @@ impl Work<'_> {
     }
 
     /// Those of them that failed.
-    fn failed_checks(&self, at: usize, run: &str) -> Problems {
+    pub(super) fn failed_checks(&self, at: usize, run: &str) -> Problems {
         let key = self.set.key(at);
         let checks = match self.checks(key, run) {
             Ok(checks) => checks,

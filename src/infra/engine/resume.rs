@@ -74,6 +74,9 @@ impl Work<'_> {
             }
             if begun {
                 again.insert(key);
+            } else {
+                let planned = self.artifact(at).read().ok().flatten().map(|card| card.run);
+                problems.extend(self.failed_checks(at, planned.as_ref().unwrap_or(&self.run.id)));
             }
         }
         problem::sort(&mut problems);
