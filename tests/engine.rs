@@ -374,6 +374,25 @@ fn hooks_run_at_the_root_and_a_failing_one_stops_what_it_stands_before() {
 }
 
 #[test]
+fn secret_settings_of_a_backend_are_in_no_list_of_arguments() {
+    let room = tree(&[("a", &[])])
+        .set("SUIL_BACKEND_CONFIG", "path=x,secret_key=hunter2-$${x},conn_str=postgres://bob:pa55@db/x,key=k/y");
+    hook(&room, "infra/hooks/pre-plan.sh", "#!/bin/bash\ntrue\n");
+    well(&room.run(&["infra", "plan", "--all"]));
+    let calls = calls(&room);
+    let init = calls.iter().find(|call| call.starts_with("a: init ")).expect("an init");
+    let words: Vec<&str> = init.split(' ').filter(|word| word.starts_with("-backend-config=")).collect();
+    assert_eq!((words[0], words[3], words.len()), ("-backend-config=path=x", "-backend-config=key=k/y", 4));
+    assert!(!init.contains("hunter2") && !init.contains("pa55"), "{init}");
+    let told = fs::read_to_string(room.path().join("told")).expect("what init was told");
+    assert!(told.contains(r#"{"secret_key":"hunter2-$${x}"}{"conn_str":"postgres://bob:pa55@db/x"}"#), "{told}");
+    for word in &words[1..3] {
+        let path = word.trim_start_matches("-backend-config=/");
+        assert!(path.ends_with(".tfbackend.json") && !room.path().join(path).exists(), "{word}");
+    }
+}
+
+#[test]
 fn no_secret_is_printed_or_kept() {
     let room = tree(&[("a", &[]), ("b", &[])]).set("DB_PASSWORD", "letmein-42");
     room.write("does/b/fail-plan", "Error: letmein-42 was refused\n");

@@ -35,6 +35,12 @@ pub fn is_secret_name(name: &str) -> bool {
     parts.iter().any(|part| name.contains(part)) || name.split('_').any(|part| part == "KEY" || part == "PASS")
 }
 
+/// True for a setting of a backend whose value is a secret.
+pub(super) fn is_secret_setting(name: &str, value: &str) -> bool {
+    let opens = || ADDRESS.as_ref().is_some_and(|address| address.is_match(value));
+    named::is_secret(name.trim()) || name.trim() == "conn_str" || opens()
+}
+
 /// The ends of names whose values are secrets, as a pattern.
 const SECRET: &str = "password|passwd|passphrase|secret|token|(?:secret|api|private|access|signing)[_-]?key";
 

@@ -410,8 +410,10 @@ struct Lines<'a> {
 
 impl Watch for Lines<'_> {
     fn line(&self, line: &str) {
+        // What is indented belongs to a block, of which a line alone does not show whether it is secret.
+        let inside = line.starts_with([' ', '\t']);
         let line = line.trim();
-        if !line.is_empty() {
+        if !line.is_empty() && !inside {
             self.work.follow.phase(self.key, &self.work.site.redactor.text(line));
         }
     }
