@@ -30,8 +30,8 @@ pub struct Failure {
 
 impl From<Problem> for Failure {
     fn from(problem: Problem) -> Failure {
-        let text = problem.what.clone();
-        Failure { problem: problem.into(), text, interrupted: false, left: false }
+        let (text, interrupted) = (problem.what.clone(), problem.kind == Kind::Interrupted);
+        Failure { problem: problem.into(), text, interrupted, left: false }
     }
 }
 
