@@ -144,6 +144,10 @@ fn without_a_commit_everything_is_new_and_without_git_the_paths_must_be_named() 
     let left = room.run(&["infra", "affected"]);
     assert!(left.status == 1 && left.stderr.contains("--changed-from"), "{left:?}");
     assert_eq!(room.run(&["infra", "why", "stacks/a"]).status, 0);
+    fs::create_dir(room.path().join(".git")).expect("made");
+    let left = room.run(&["infra", "affected"]);
+    assert!(left.status == 1 && left.stderr.starts_with("suil: git cannot read the repository at `"), "{left:?}");
+    fs::remove_dir(room.path().join(".git")).expect("removed");
     let room = room.input("stacks/b/x\r\n\nstacks/b/y\n");
     assert_eq!(ask(&room, "", &["--changed-from", "-"]).0, "stacks/b stacks/c");
     git(&room, &["init", "-q"]);

@@ -69,7 +69,7 @@ pub fn open(args: &Where, since: Option<&Since>, context: &Context) -> Result<(T
         let named = scope.spawn(|| repo(args, &root, &git));
         let index = scope.spawn(|| if asked { git.tracked() } else { Ok(HashSet::new()) });
         let refs = git.refs();
-        let compared = since.zip(refs.as_ref().ok()).map(|(since, refs)| compared(since, refs.as_ref(), &git));
+        let compared = since.zip(refs.as_ref().ok()).map(|(since, refs)| compared(since, refs.as_ref(), &root, &git));
         (refs, compared, joined(listing), joined(named), joined(index))
     });
     let (refs, listing, mut changes) = (refs?, listing??, compared.transpose()?);
@@ -105,11 +105,17 @@ fn joined<T>(handle: std::thread::ScopedJoinHandle<'_, T>) -> Result<T, Problems
 }
 
 /// The changed paths: from a file, or from git's comparison.
-fn compared(since: &Since, refs: Option<&Refs>, git: &Repository) -> Result<Changes, Problems> {
+fn compared(since: &Since, refs: Option<&Refs>, root: &Path, git: &Repository) -> Result<Changes, Problems> {
     if let Some(file) = &since.changed_from {
         return listed(file).map(|changes| Changes { changes, base: None });
     }
     let Some(refs) = refs else {
+        if let Some(top) = root.ancestors().find(|folder| folder.join(".git").exists()) {
+            return Err(Problem::new(format!("git cannot read the repository at `{}`", top.display()))
+                .note("it may be somebody else's, or damaged")
+                .help("`git status` there says why; or name the changed paths with `--changed-from FILE`")
+                .into());
+        }
         return Err(Problem::new("the tree is in no git repository, so nobody knows what changed")
             .help("name the changed paths with `--changed-from FILE`")
             .into());
