@@ -239,6 +239,8 @@ pub enum Code {
     SharedStateObject,
     UnclaimedPath,
     UnknownDependency,
+    /// `ignore_inferred` names a stack that there is not.
+    UnknownIgnored,
     UnmappedEnvironment,
     VarFileMissing,
     VarFileOutside,
