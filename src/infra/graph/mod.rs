@@ -31,10 +31,12 @@ mod settle;
 mod source;
 mod state;
 mod template;
+mod told;
 mod tree;
 mod why;
 
 pub use affected::{Query, affected, affected_with};
+pub use cache::Before;
 pub use check::{Checked, check};
 pub use files::Listing;
 pub use links::Link;
@@ -44,9 +46,10 @@ pub use model::{
 pub use order::{Order, spelled};
 pub use removed::{may_be as may_be_removed, removed};
 pub use result::{Affected, Cell, Holder, Loose, Matrix, Reason, Removed, Touched};
+pub use told::{Told, Word, keep as keep_told};
 pub use why::{Step, Why, find, why};
 
-use crate::base::{Mask, Problem, Result};
+use crate::base::{Mask, Moment, Problem, Result};
 use crate::data::Tree;
 use crate::infra::envelope::Keys;
 use crate::infra::layer::{Options, Run};
@@ -68,31 +71,49 @@ pub struct Opened {
 /// A folder cannot be listed, or everything that is wrong in the configuration.
 pub fn scan(root: &Path, repo: &str) -> Result<Graph> {
     let options = Options::default();
-    Ok(open(root, repo, &options, &list(root, &options)?)?.graph)
+    let moment = Moment::now();
+    Ok(open(root, repo, &options, &list(root, &options, false)?, before(root), moment)?.graph)
 }
 
-/// Lists the tree at `root`; the first half of a scan, for which nobody needs to know the name of the repository.
+/// Lists the tree at `root`; the first half of a scan, for which nobody needs to know the name of the repository. The disk is
+/// asked about all files where `whole`, else about those that make the graph.
 ///
 /// # Errors
 /// A folder cannot be listed.
-pub fn list(root: &Path, options: &Options) -> Result<Listing> {
-    Listing::of_disk(root, options.output.to_str(), &scan::makes)
+pub fn list(root: &Path, options: &Options, whole: bool) -> Result<Listing> {
+    let output = options.output.to_str();
+    if whole { Listing::of_disk(root, output, &|_| true) } else { Listing::of_disk(root, output, &scan::makes) }
 }
 
-/// The second half: the graph of what is listed.
+/// Reads the graph that an earlier scan left, whether it is still the tree's or not; this can be done while the tree is
+/// listed.
+pub fn before(root: &Path) -> Option<Before> {
+    cache::before(root)
+}
+
+/// The second half: the graph of what is listed, or the one from `before` where nothing changed since. `moment` was before
+/// the tree was listed.
 ///
 /// # Errors
 /// Everything that is wrong in the configuration.
-pub fn open(root: &Path, repo: &str, options: &Options, listing: &Listing) -> Result<Opened> {
-    let digest = cache::digest(listing, &format!("{repo}\n{options:?}"));
-    if let Some(graph) = cache::graph(root, &digest) {
-        return Ok(Opened { graph, cached: true });
+pub fn open(
+    root: &Path,
+    repo: &str,
+    options: &Options,
+    listing: &Listing,
+    before: Option<Before>,
+    moment: Moment,
+) -> Result<Opened> {
+    let links = links::of(&files::Files::Disk(root), listing);
+    let digest = cache::digest(listing, &format!("{repo}\n{options:?}\n{links:?}"));
+    if let Some(graph) = before.and_then(|before| before.graph(root, &digest)) {
+        return Ok(Opened { graph: Graph { links, ..graph }, cached: true });
     }
     let memo = cache::memo(root);
     let real = root.canonicalize().map_err(|e| Problem::io("find", root, &e))?;
     let layers = layers::Layers { run: &lenient(&real, options), root: &real };
     let graph = scan::scan(files::Files::Disk(root), listing, &memo, repo, &layers)?;
-    cache::keep(root, listing, digest, &graph, memo.into_seen());
+    cache::keep(root, listing, digest, &graph, memo.into_seen(), moment);
     Ok(Opened { graph, cached: false })
 }
 
