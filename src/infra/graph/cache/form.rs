@@ -16,6 +16,7 @@ pub struct Form<'a> {
     edges: &'a [Edge],
     warnings: &'a [Warning],
     policy: &'a Policy,
+    closed: &'a BTreeMap<String, String>,
 }
 
 /// The same that was read.
@@ -30,6 +31,7 @@ pub struct Whole {
     edges: Vec<Edge>,
     warnings: Vec<Warning>,
     policy: Policy,
+    closed: BTreeMap<String, String>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -59,7 +61,7 @@ struct Row {
 
 impl<'a> Form<'a> {
     pub fn of(graph: &'a Graph) -> Form<'a> {
-        let Graph { repo, sha, tree_hash, stacks, modules, nodes, edges, warnings, policy } = graph;
+        let Graph { repo, sha, tree_hash, stacks, modules, nodes, edges, warnings, policy, closed, links: _ } = graph;
         Form {
             repo,
             sha,
@@ -70,13 +72,14 @@ impl<'a> Form<'a> {
             edges,
             warnings,
             policy,
+            closed,
         }
     }
 }
 
 impl From<Whole> for Graph {
     fn from(whole: Whole) -> Graph {
-        let Whole { repo, sha, tree_hash, stacks, modules, nodes, edges, warnings, policy } = whole;
+        let Whole { repo, sha, tree_hash, stacks, modules, nodes, edges, warnings, policy, closed } = whole;
         Graph {
             repo,
             sha,
@@ -87,6 +90,9 @@ impl From<Whole> for Graph {
             edges,
             warnings,
             policy,
+            closed,
+            // They are looked for each time.
+            links: Vec::new(),
         }
     }
 }
