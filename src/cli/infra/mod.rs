@@ -2,6 +2,7 @@
 
 mod affected;
 mod apply;
+mod asking;
 mod audit;
 pub(super) mod begin;
 mod check;
@@ -15,6 +16,7 @@ pub mod graph;
 mod ground;
 pub(super) mod hosts;
 pub(super) mod keys;
+mod left;
 mod lint;
 mod locks;
 mod nodes;

@@ -139,6 +139,9 @@ impl Work<'_> {
         let again = taken == Taken::Again;
         self.set_state(at, if again { StackState::Applying } else { StackState::Planning })?;
         let made = self.make(at)?;
+        if let Some(problem) = made.absent {
+            return Err(problem.kind(Kind::Refused).into());
+        }
         let measure = match (taken, before_changed) {
             (Taken::Again, _) => Measure::Rest,
             (Taken::New, true) => Measure::Less,

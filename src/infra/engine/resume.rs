@@ -128,7 +128,7 @@ impl Work<'_> {
 
     /// A Terraform that outlived its suil ends in its own time; nothing is decided before that.
     fn wait_for_terraform(&self) -> Result<(), Problem> {
-        let steps = ["init", "workspace", "plan", "show", "apply"];
+        let steps = ["init", "workspace", "plan", "show", "state", "apply"];
         let all = self.set.units.iter().flat_map(|unit| steps.map(|step| (unit, log_name(unit, step))));
         for (unit, name) in all {
             let since = clock::instant();

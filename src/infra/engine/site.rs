@@ -27,8 +27,8 @@ pub struct Site {
     pub tool: Option<String>,
     /// The last entries of every backend configuration.
     pub backend_config: Vec<String>,
-    /// Renders layers; `None` where the tree has none.
-    pub layers: Option<Layers>,
+    /// Renders layers.
+    pub layers: Layers,
     pub redactor: Redactor,
     pub stop: Stop,
     /// How long an interrupted program may take to end.

@@ -4,7 +4,7 @@ use super::hold::Hold;
 use super::provisional::Pending;
 use super::schedule::{self, Fate, Pace, Verdict};
 use super::session::{Failure, Session};
-use super::{Card, Follow, Set, Site, Stand, Summary, artifact};
+use super::{Card, Follow, Set, Site, Stand, Summary, artifact, restore};
 use crate::base::{Problem, Problems, Result, clock};
 use crate::infra::graph::Graph;
 use crate::infra::store::{self, Mode, Outcome, Phase, Process, Run, RunStack, RunState, StackState, Store, Trigger};
@@ -79,6 +79,7 @@ impl<'a> Work<'a> {
     pub fn enroll(&self) -> Result<(), Problem> {
         process::sweep(&self.site.work().join("logs"));
         artifact::prune(&self.site.plans);
+        restore::sweep(self.site);
         artifact::prune(&self.site.plans.join("destroy"));
         let rows: Vec<RunStack> = self.stands().into_iter().map(|stand| stand.row).collect();
         self.store.begin(&self.run, &rows)

@@ -7,9 +7,14 @@ use std::io::Read;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
+/// True for the name of a state, or of what belongs to one.
+pub fn is_state(name: &str) -> bool {
+    name.ends_with(".tfstate") || name.contains(".tfstate.")
+}
+
 /// True for a name that is kept, whatever it holds.
 fn keeps(name: &str) -> bool {
-    let state = name.ends_with(".tfstate") || name.contains(".tfstate.");
+    let state = is_state(name);
     let log = name == "crash.log" || name.starts_with("crash.") && name.ends_with(".log");
     let plan = ["tfplan", "plan.out"].contains(&name) || name.ends_with(".tfplan") || name.ends_with(".plan");
     [".terraform", ".terraformrc", ".terraform.lock.hcl"].contains(&name)
@@ -53,7 +58,7 @@ pub fn carry(old: &Path, new: &Path, pieces: &Pieces) -> Result<(), Problem> {
     Ok(())
 }
 
-fn is_kept(path: &Path) -> bool {
+pub fn is_kept(path: &Path) -> bool {
     path.file_name().and_then(|name| name.to_str()).is_some_and(keeps) || is_plan(path)
 }
 

@@ -180,3 +180,32 @@ fn a_folder_that_nobody_may_write_to_can_be_replaced() {
     write(&out, "x", [("base".into(), Piece::Folder(base))].into_iter().collect()).expect("written");
     assert_eq!(fs::metadata(out.join("base")).expect("a folder").mode() & 0o777, 0o755);
 }
+
+#[test]
+fn a_private_folder_is_filled_without_writing_through_links_and_no_state_comes_from_the_files() {
+    let room = tempfile::tempdir().expect("a folder");
+    let (tree, out) = (room.path().join("tree"), room.path().join("out"));
+    fs::create_dir_all(tree.join("sub")).expect("a folder");
+    fs::create_dir_all(out.join("old")).expect("a folder");
+    for name in ["terraform.tfstate", "notes", "sub/x"] {
+        fs::write(tree.join(name), "of the tree").expect("a file");
+    }
+    for name in ["terraform.tfstate", "notes", "sub"] {
+        std::os::unix::fs::symlink(tree.join(name), out.join(name)).expect("a link");
+    }
+    fs::write(out.join("old/main.tf"), "").expect("a file");
+    fs::write(out.join("base_gone.tf"), "").expect("a file");
+    fs::write(out.join(".terraform.lock.hcl"), "kept").expect("a file");
+    let file = |executable| super::super::files::File { bytes: b"of the revision".to_vec(), executable };
+    let names_of = ["base_main.tf", "sub/x", "sub/run.sh", "terraform.tfstate"];
+    let files = names_of.map(|name| (name.into(), file(name.ends_with(".sh")))).into();
+    for _ in 0..2 {
+        put(&out, &files).expect("put");
+        assert_eq!(names(&out), [".terraform.lock.hcl", "base_main.tf", "notes", "sub", "terraform.tfstate"]);
+        let read = |path: PathBuf| fs::read_to_string(path).expect("a file");
+        assert_eq!(read(out.join("sub/x")), "of the revision");
+        assert_eq!([read(tree.join("sub/x")), read(out.join("terraform.tfstate"))], ["of the tree", "of the tree"]);
+        let mode = |name: &str| fs::metadata(out.join(name)).expect("a file").mode() & 0o777;
+        assert_eq!((mode("base_main.tf"), mode("sub/run.sh")), (0o600, 0o700));
+    }
+}
