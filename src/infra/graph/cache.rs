@@ -22,7 +22,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 /// Grows with the form of what is kept.
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
 
 const GRAPH: &str = "graph";
 const CODE: &str = "graph-code";

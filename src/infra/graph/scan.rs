@@ -34,6 +34,10 @@ pub fn scan(files: Files, listing: &Listing, memo: &Memo, repo: &str, layers: &L
     let tree = Tree::open(files, listing, memo, repo, &layers.run.options)?;
     let mut found = Found::default();
     let layered = layers::stacks(listing, &layers.run.options);
+    if !layered.is_empty() {
+        // Without it no layer renders, and nobody would know what needs what.
+        layers.run.sources.settings()?;
+    }
     let places = discover::places(&tree, &layered, &mut found);
     let surveyed = layers::survey(&tree, layers, &layered, &mut found);
     let mut stacks: Vec<Settled> = Vec::new();
@@ -85,11 +89,13 @@ pub fn scan(files: Files, listing: &Listing, memo: &Memo, repo: &str, layers: &L
     for (node, one) in nodes.iter_mut().skip(plain).zip(&surveyed) {
         node.layer = Some(one.path.clone());
         node.watch_globs = one.globs.iter().cloned().collect();
+        node.host_reads = one.host_reads.clone();
         let watched: BTreeSet<String> = node.watch_paths.drain(..).chain(one.watch.iter().cloned()).collect();
         node.watch_paths = watched.into_iter().collect();
     }
     nodes.extend(external);
-    Ok(finished(&tree, nodes, modules.modules.into_values().collect(), all, found.warnings))
+    let graph = finished(&tree, nodes, modules.modules.into_values().collect(), all, found.warnings);
+    Ok(Graph { closed: modules.closed, ..graph })
 }
 
 /// Sorts everything.
@@ -110,9 +116,12 @@ fn finished(
         tree_hash: tree.memo.tree_hash(),
         stacks,
         modules,
+        nodes: None,
         edges,
         warnings,
         policy: tree.root.policy.clone(),
+        links: tree.links.clone(),
+        closed: BTreeMap::new(),
     }
 }
 
@@ -160,6 +169,7 @@ fn node(tree: &Tree, stack: &Settled, states: &HashMap<String, State>, owners: &
         layer: None,
         unmapped: stack.unmapped,
         watch_globs: Vec::new(),
+        host_reads: Vec::new(),
     }
 }
 
