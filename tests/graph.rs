@@ -11,6 +11,8 @@ mod layers;
 mod room;
 #[path = "graph/scan.rs"]
 mod scan;
+#[path = "graph/told.rs"]
+mod told;
 
 use std::collections::BTreeSet;
 use std::fs;

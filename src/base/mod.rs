@@ -6,6 +6,7 @@ pub mod clock;
 pub mod digest;
 pub mod file;
 pub mod json;
+pub mod mark;
 pub mod mask;
 pub mod nearest;
 pub mod number;
@@ -16,6 +17,7 @@ pub mod problem;
 pub mod shell;
 pub mod swap;
 
+pub use mark::{Mark, Moment, Top};
 pub use mask::Mask;
 pub use place::{FileId, Place};
 pub use plain::Plain;

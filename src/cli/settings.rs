@@ -1,6 +1,7 @@
 //! Settings: from the environment, then from `.env` in the workspace. The only reader of the environment.
 
 use crate::base::{FileId, Place, Problem, Problems, nearest::nearest};
+use crate::data::tree::Environment;
 use crate::ui::Colour;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -102,6 +103,17 @@ fn environment(name: &str) -> Option<Zeroizing<String>> {
 /// A variable that suil only hands on, such as the socket of the ssh agent.
 pub fn variable(name: &str) -> Option<String> {
     environment(name).map(|value| value.to_string()).filter(|value| !value.is_empty())
+}
+
+/// What the environment tells git.
+pub fn git() -> Environment {
+    let of_git = |(name, value): (String, Zeroizing<String>)| {
+        name.starts_with("GIT_").then(|| format!("{name}={}", value.as_str()))
+    };
+    let mut variables: Vec<String> = all().into_iter().filter_map(of_git).collect();
+    variables.sort();
+    let path = |name: &str| variable(name).map(PathBuf::from);
+    Environment { home: path("HOME"), settings: path("XDG_CONFIG_HOME"), variables }
 }
 
 /// The whole environment: what must not be told is known by its names.

@@ -107,8 +107,9 @@ fn code_that_is_broken_is_a_warning_for_its_file() {
 /// Scans through the cache, as the commands do.
 fn open(root: &Path) -> (Graph, bool) {
     let options = Options::default();
-    let listing = graph::list(root, &options).expect("a listing");
-    let opened = graph::open(root, "o/r", &options, &listing).expect("a graph");
+    let begun = graph::Begun::now(root);
+    let listing = graph::list(root, &options, false).expect("a listing");
+    let opened = graph::open(root, "o/r", &options, &listing, begun).expect("a graph");
     (opened.graph, opened.cached)
 }
 
@@ -133,14 +134,14 @@ fn the_cache_is_good_until_a_file_changes_and_never_trusted_when_it_is_not_whole
     assert_eq!(first, second);
     assert_eq!(second.stacks[0].config.env["TOKEN"].plan.as_deref(), Some("abc"));
     let mode = |path: &str| fs::metadata(root.join(path)).expect("there").permissions().mode() & 0o777;
-    assert_eq!((mode(".suil"), mode(".suil/graph.json")), (0o700, 0o600));
+    assert_eq!((mode(".suil"), mode(".suil/graph")), (0o700, 0o600));
     // A file that no pattern speaks of, but that was read.
     write(root, "shared/all.conf", "bucket = \"two\"\n");
     settle();
     let (third, cached) = open(root);
     assert_eq!((cached, third.stacks[0].state.as_deref()), (false, Some("s3://two/k")));
     assert!(open(root).1);
-    let path = root.join(".suil/graph.json");
+    let path = root.join(".suil/graph");
     let good = fs::read(&path).expect("the cache");
     let mut bad = good.clone();
     let at = bad.len() - 40;

@@ -71,7 +71,10 @@ pub fn run(args: Args, context: &Context) -> Outcome {
     if !affected.cycles.is_empty() {
         return Err(cycle(&affected, &tree).into());
     }
-    Ok(if affected.affected.is_empty() { Exit::Done } else { Exit::Differences })
+    let exit = if affected.affected.is_empty() { Exit::Done } else { Exit::Differences };
+    // The process ends: to give a large graph back piece by piece is work for nobody.
+    std::mem::forget(tree);
+    Ok(exit)
 }
 
 /// The warnings that a person is told: nobody who maps no environments wants to know that a stack has none.

@@ -2,6 +2,7 @@
 
 mod affected;
 mod apply;
+mod asking;
 mod audit;
 pub(super) mod begin;
 mod check;

@@ -1,12 +1,13 @@
 //! The tree that a graph is made of: where it is, what it is called, and what changed in it.
 
+use super::asking::{Asking, Parts, joined};
 use super::options;
-use crate::base::{Problem, Problems};
-use crate::cli::Context;
+use crate::base::{Moment, Problems};
+use crate::cli::{Context, settings};
 use crate::data::tree::{Change, Refs, Repository};
 use crate::infra::graph::{self, Graph};
 use crate::infra::layer::Options;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -55,37 +56,32 @@ pub struct Since {
     pub changed_from: Option<PathBuf>,
 }
 
-/// Opens the tree, and finds out what changed where `since` is given: git works while the files are read.
+/// Opens the tree, and finds out what changed where `since` is given.
 ///
 /// # Errors
 /// There is no such folder, git cannot compare, or everything that is wrong in the configuration.
 pub fn open(args: &Where, since: Option<&Since>, context: &Context) -> Result<(Tree, Option<Changes>), Problems> {
+    let moment = Moment::now();
     let options = options::read(false)?;
     let root = super::root::root(args.repo_root.as_deref(), context)?;
-    let git = Repository::around(&root);
-    let asked = since.is_some();
-    let (refs, compared, listing, repo, tracked) = std::thread::scope(|scope| {
-        let listing = scope.spawn(|| graph::list(&root, &options));
-        let named = scope.spawn(|| repo(args, &root, &git));
-        let index = scope.spawn(|| if asked { git.tracked() } else { Ok(HashSet::new()) });
-        let refs = git.refs();
-        let compared = since.zip(refs.as_ref().ok()).map(|(since, refs)| compared(since, refs.as_ref(), &git));
-        (refs, compared, joined(listing), joined(named), joined(index))
+    let environment = settings::git();
+    let asking = Asking { root: &root, options: &options, since, environment: &environment };
+    let (parts, before) = std::thread::scope(|scope| {
+        let before = scope.spawn(|| graph::before(&root));
+        (asking.parts(), joined(before))
     });
-    let (refs, listing, mut changes) = (refs?, listing??, compared.transpose()?);
+    let Parts { listing, digest, refs, name, mut changes, told } = parts?;
+    let begun = graph::Begun { moment, before: before?, digest };
+    let opened = graph::open(&root, &called(args, &root, name), &options, &listing, begun)?;
+    let mut graph = opened.graph;
+    graph.sha = refs.as_ref().and_then(|refs| refs.head.clone());
     if let Some(changes) = changes.as_mut().filter(|changes| changes.base.is_none()) {
         for change in &mut changes.changes {
             change.path = within(&root, &change.path).to_owned();
         }
     }
-    let opened = graph::open(&root, &repo?, &options, &listing)?;
-    let mut graph = opened.graph;
-    graph.sha = refs.as_ref().and_then(|refs| refs.head.clone());
-    if let Some(changes) = changes.as_mut().filter(|changes| changes.base.is_some()) {
-        let paths: Vec<String> = listing.paths().collect();
-        changes.changes.extend(git.untracked(paths.iter().map(String::as_str), &tracked??)?);
-        changes.changes.sort();
-        changes.changes.dedup();
+    if let Some(told) = told {
+        graph::keep_told(&root, &options, told, (listing, opened.digest), moment);
     }
     Ok((Tree { root, graph, cached: opened.cached, refs, options }, changes))
 }
@@ -100,45 +96,6 @@ pub fn named(args: &Where, context: &Context) -> Result<(PathBuf, String), Probl
     Ok((root, name))
 }
 
-fn joined<T>(handle: std::thread::ScopedJoinHandle<'_, T>) -> Result<T, Problems> {
-    handle.join().map_err(|_| vec![Problem::new("a thread of suil died; this is a fault of suil")])
-}
-
-/// The changed paths: from a file, or from git's comparison.
-fn compared(since: &Since, refs: Option<&Refs>, git: &Repository) -> Result<Changes, Problems> {
-    if let Some(file) = &since.changed_from {
-        return listed(file).map(|changes| Changes { changes, base: None });
-    }
-    let Some(refs) = refs else {
-        return Err(Problem::new("the tree is in no git repository, so nobody knows what changed")
-            .help("name the changed paths with `--changed-from FILE`")
-            .into());
-    };
-    let main = refs.main.clone().unwrap_or_else(|| "HEAD".to_owned());
-    let base = since.base.clone().unwrap_or(main);
-    if refs.head.is_none() && since.base.is_none() {
-        // Before the first commit everything is new.
-        let all = git.tracked()?.into_iter().map(|path| Change { path, gone: false });
-        return Ok(Changes { changes: all.collect(), base: Some(base) });
-    }
-    Ok(Changes { changes: git.changes(&base)?, base: Some(base) })
-}
-
-/// Reads a list of paths, one a line or with NUL between them.
-fn listed(file: &Path) -> Result<Vec<Change>, Problems> {
-    let stdin = file.as_os_str() == "-";
-    let mut bytes = Vec::new();
-    let read = match stdin {
-        true => std::io::Read::read_to_end(&mut std::io::stdin().lock(), &mut bytes).map(drop),
-        false => crate::base::file::read(file).map(|content| bytes = content),
-    };
-    read.map_err(|e| Problem::io("read", if stdin { Path::new("stdin") } else { file }, &e))?;
-    let text = String::from_utf8_lossy(&bytes);
-    let end = if text.contains('\0') { '\0' } else { '\n' };
-    let paths = text.split(end).map(|line| line.trim_end_matches('\r')).filter(|line| !line.trim().is_empty());
-    Ok(paths.map(|path| Change { path: path.to_owned(), gone: false }).collect())
-}
-
 /// A listed path as the tree has it: git tells paths from the top of its repository, and the tree may be a folder of that.
 fn within<'a>(root: &Path, path: &'a str) -> &'a str {
     let first = path.split('/').next().unwrap_or(path);
@@ -151,12 +108,17 @@ fn within<'a>(root: &Path, path: &'a str) -> &'a str {
 
 /// What the repository is called.
 pub fn repo(args: &Where, root: &Path, git: &Repository) -> String {
+    let remote = || git.remote().and_then(|address| graph::key::repo_of(&address));
+    called(args, root, if args.repo.is_some() { None } else { remote() })
+}
+
+/// The same, where the name that the remote has is known.
+fn called(args: &Where, root: &Path, remote: Option<String>) -> String {
     let folder = || {
         let real = root.canonicalize().unwrap_or_else(|_| root.to_owned());
         real.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_else(|| "local".to_owned())
     };
-    let remote = || git.remote().and_then(|address| graph::key::repo_of(&address));
-    args.repo.clone().or_else(remote).unwrap_or_else(folder)
+    args.repo.clone().or(remote).unwrap_or_else(folder)
 }
 
 impl Tree {

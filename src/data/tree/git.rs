@@ -10,9 +10,11 @@ mod objects;
 mod paths;
 mod remote;
 mod same;
+mod standing;
 
-pub use change::{Change, Refs};
+pub use change::{Change, Refs, Tracked};
 pub use remote::tags;
+pub use standing::{Environment, Standing};
 
 use super::Tree;
 use crate::base::{Problem, file, nearest::nearest};

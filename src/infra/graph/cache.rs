@@ -4,76 +4,70 @@
 //! A cache is never trusted with more than its own tree: one that is broken, of another version, or not the user's own
 //! is as none.
 
+mod form;
+
 use super::code::Facts;
-use super::files::{Files, Listing, Mark};
+use super::files::{Entry, Files, Listing};
 use super::memo::{Known, Memo, Seen};
-use super::{Env, Graph, HostRead, Policy};
-use crate::base::digest::sha256;
-use crate::base::{clock, file};
+use super::{Graph, scan};
+use crate::base::{Mark, Moment, file};
+use form::{Form, Whole};
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use sha2::Digest;
-use std::borrow::Cow;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::sync::Arc;
 
 /// Grows with the form of what is kept.
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
 
-const GRAPH: &str = "graph.json";
-const CODE: &str = "graph-code.json";
+const GRAPH: &str = "graph";
+const CODE: &str = "graph-code";
 
-/// A file that changed so short a time before a scan may change again without its mark.
-const TICK: i64 = 50_000_000;
-
-/// The first line of the graph's file.
+/// What a graph is kept with.
 #[derive(Serialize, Deserialize)]
 struct Head {
-    version: u32,
     /// The digest of what the listing said.
     listing: String,
-    /// The digest of the rest of the file.
-    body: String,
     /// Files that the scan read and the listing does not speak of.
     extra: Vec<(String, Option<Mark>)>,
 }
 
-/// A graph with all that its JSON leaves out.
-#[derive(Serialize, Deserialize)]
-struct Kept<'a> {
-    graph: Cow<'a, Graph>,
-    policy: Policy,
-    unmapped: Vec<bool>,
-    globs: Vec<Vec<String>>,
-    /// By the keys of stacks, as `env` is.
-    host_reads: BTreeMap<String, Vec<HostRead>>,
-    env: BTreeMap<String, BTreeMap<String, Env>>,
+/// The graph of an earlier scan.
+pub struct Before {
+    head: Head,
+    graph: Graph,
 }
 
 #[derive(Serialize, Deserialize, Default)]
 struct Code {
-    version: u32,
     files: HashMap<String, (Mark, Arc<str>)>,
     facts: HashMap<Arc<str>, Arc<Facts>>,
 }
 
-/// The digest of a listing, and of what else decides what a graph is: `more`.
-pub fn digest(listing: &Listing, more: &str) -> String {
+/// The digest of a listing with what else decides what a graph is: `more`.
+pub fn id(digest: &str, more: &str) -> String {
+    crate::base::digest::sha256(format!("{digest}\n{}\n{more}", env!("CARGO_PKG_VERSION")).as_bytes())
+}
+
+/// The digest of a listing, as far as it makes the graph.
+pub fn digest(listing: &Listing) -> String {
     let mut hash = sha2::Sha256::new();
     let mut word = |bytes: &[u8]| {
         hash.update((bytes.len() as u64).to_le_bytes());
         hash.update(bytes);
     };
-    word(env!("CARGO_PKG_VERSION").as_bytes());
-    word(more.as_bytes());
     for (path, folder) in &listing.folders {
         word(path.as_bytes());
         word(&(folder.files.len() as u64).to_le_bytes());
         for entry in &folder.files {
             word(entry.name.as_bytes());
-            let mark = entry.mark.unwrap_or_default();
+            let mark = made_of(entry);
+            let known = mark.is_some();
+            let mark = mark.unwrap_or_default();
             let mut bytes = [0; 34];
             let numbers = [mark.size, mark.inode, mark.modified as u64, mark.changed as u64];
             for (at, number) in numbers.iter().enumerate() {
@@ -81,8 +75,8 @@ pub fn digest(listing: &Listing, more: &str) -> String {
                     slot.copy_from_slice(&number.to_le_bytes());
                 }
             }
-            if let Some([link, known]) = bytes.last_chunk_mut::<2>() {
-                (*link, *known) = (u8::from(entry.link), u8::from(entry.mark.is_some()));
+            if let Some([is_link, is_known]) = bytes.last_chunk_mut::<2>() {
+                (*is_link, *is_known) = (u8::from(entry.link), u8::from(known));
             }
             word(&bytes);
         }
@@ -90,83 +84,75 @@ pub fn digest(listing: &Listing, more: &str) -> String {
     crate::base::digest::hex(&hash.finalize())
 }
 
-/// The graph that an earlier scan left, where it is still the tree's.
-pub fn graph(root: &Path, listing: &str) -> Option<Graph> {
-    let bytes = own(&root.join(".suil").join(GRAPH))?;
-    let cut = bytes.iter().position(|b| *b == b'\n')?;
-    let (head, body) = (bytes.get(..cut)?, bytes.get(cut + 1..)?);
-    let head: Head = serde_json::from_slice(head).ok()?;
-    let files = Files::Disk(root);
-    let same = head.version == VERSION
-        && head.listing == listing
-        && head.extra.iter().all(|(path, mark)| files.mark(path) == *mark)
-        && head.body == sha256(body);
-    if !same {
-        return None;
+/// The mark of a file that makes the graph.
+fn made_of(entry: &Entry) -> Option<Mark> {
+    entry.mark.filter(|_| scan::makes(&entry.name))
+}
+
+/// The graph that an earlier scan left.
+pub fn before(root: &Path) -> Option<Before> {
+    let (head, whole): (Head, Whole) = kept(&root.join(".suil").join(GRAPH))?;
+    Some(Before { head, graph: whole.into() })
+}
+
+impl Before {
+    /// The graph, where it is still the tree's.
+    pub fn graph(self, root: &Path, listing: &str) -> Option<Graph> {
+        let files = Files::Disk(root);
+        let same = self.head.listing == listing && self.head.extra.iter().all(|(path, mark)| files.mark(path) == *mark);
+        same.then_some(self.graph)
     }
-    let kept: Kept = serde_json::from_slice(body).ok()?;
-    let mut graph = kept.graph.into_owned();
-    graph.policy = kept.policy;
-    let (mut env, mut host_reads) = (kept.env, kept.host_reads);
-    for ((stack, unmapped), globs) in graph.stacks.iter_mut().zip(kept.unmapped).zip(kept.globs) {
-        stack.unmapped = unmapped;
-        stack.watch_globs = globs;
-        stack.config.env = env.remove(&stack.key).unwrap_or_default();
-        stack.host_reads = host_reads.remove(&stack.key).unwrap_or_default();
-    }
-    Some(graph)
 }
 
 /// Begins a scan with what is known of the code.
 pub fn memo(root: &Path) -> Memo {
-    let read = || serde_json::from_slice::<Code>(&own(&root.join(".suil").join(CODE))?).ok();
-    let code = read().filter(|code| code.version == VERSION).unwrap_or_default();
+    let code: Code = kept(&root.join(".suil").join(CODE)).unwrap_or_default();
     let known = code.files.into_iter().map(|(path, (mark, digest))| (path, Known { mark, digest }));
     Memo::new(known.collect(), code.facts)
 }
 
-/// Keeps a graph and what the scan saw. What cannot be kept is found again next time.
-pub fn keep(root: &Path, listing: &Listing, digest: String, graph: &Graph, seen: Seen) {
-    let now = clock::now().timestamp_nanos_opt().unwrap_or(i64::MAX);
-    let settled = |mark: &Option<Mark>| mark.is_none_or(|mark| mark.changed.max(mark.modified) < now - TICK);
+/// Keeps a graph and what the scan saw; `moment` was before that. What cannot be kept is found again next time.
+pub fn keep(root: &Path, listing: &Listing, digest: String, graph: &Graph, seen: Seen, moment: Moment) {
+    let settled = |mark: Option<Mark>| mark.is_none_or(|mark| mark.is_settled(moment));
     let Ok(folder) = file::own_folder(root) else { return };
-    let files = seen.files.iter().filter(|(_, (mark, _))| settled(mark));
+    let files = seen.files.iter().filter(|(_, (mark, _))| settled(*mark));
     let code = Code {
-        version: VERSION,
         files: files.filter_map(|(path, (mark, digest))| Some((path.clone(), ((*mark)?, digest.clone())))).collect(),
         facts: seen.facts,
     };
-    if let Ok(bytes) = serde_json::to_vec(&code) {
-        let _ = file::write_quick(&folder.join(CODE), &bytes, 0o600);
-    }
-    let listed = listing.folders.values().flat_map(|folder| &folder.files).all(|entry| settled(&entry.mark));
-    if !listed || !seen.files.values().all(|(mark, _)| settled(mark)) {
+    write(&folder.join(CODE), &code);
+    let listed = listing.folders.values().flat_map(|folder| &folder.files).all(|entry| settled(made_of(entry)));
+    if !listed || !seen.files.values().all(|(mark, _)| settled(*mark)) {
         return;
     }
-    let env = graph.stacks.iter().filter(|stack| !stack.config.env.is_empty());
-    let reading = graph.stacks.iter().filter(|stack| !stack.host_reads.is_empty());
-    let kept = Kept {
-        policy: graph.policy.clone(),
-        unmapped: graph.stacks.iter().map(|stack| stack.unmapped).collect(),
-        globs: graph.stacks.iter().map(|stack| stack.watch_globs.clone()).collect(),
-        env: env.map(|stack| (stack.key.clone(), stack.config.env.clone())).collect(),
-        host_reads: reading.map(|stack| (stack.key.clone(), stack.host_reads.clone())).collect(),
-        graph: Cow::Borrowed(graph),
-    };
-    let Ok(body) = serde_json::to_vec(&kept) else { return };
-    let told = |path: &&String| listing.file(path).is_none_or(|entry| entry.mark.is_none());
+    let told = |path: &&String| listing.file(path).is_none_or(|entry| made_of(entry).is_none());
     let extra = seen.files.iter().filter(|(path, _)| told(path));
-    let head = Head {
-        version: VERSION,
-        listing: digest,
-        body: sha256(&body),
-        extra: extra.map(|(path, (mark, _))| (path.clone(), *mark)).collect(),
-    };
-    if let Ok(mut bytes) = serde_json::to_vec(&head) {
-        bytes.push(b'\n');
-        bytes.extend(body);
-        let _ = file::write_quick(&folder.join(GRAPH), &bytes, 0o600);
-    }
+    let head = Head { listing: digest, extra: extra.map(|(path, (mark, _))| (path.clone(), *mark)).collect() };
+    write(&folder.join(GRAPH), &(head, Form::of(graph)));
+}
+
+/// What a file of the cache holds; `None` where it is not whole, not of this version or not the user's own.
+pub(super) fn kept<T: DeserializeOwned>(path: &Path) -> Option<T> {
+    let bytes = own(path)?;
+    let (body, end) = bytes.split_last_chunk()?;
+    (*end == seal(body)).then(|| postcard::from_bytes(body).ok()).flatten()
+}
+
+/// Writes a file of the cache. One that cannot be written is as none.
+pub(super) fn write(path: &Path, what: &impl Serialize) {
+    let Ok(mut bytes) = postcard::to_allocvec(what) else { return };
+    bytes.extend(seal(&bytes));
+    let _ = file::write_quick(path, &bytes, 0o600);
+}
+
+/// What shows that a file of the cache is whole, and written by the same suil: another one may mean something else by the
+/// same bytes.
+fn seal(body: &[u8]) -> [u8; 4] {
+    let mut sum = crc32fast::Hasher::new();
+    sum.update(body);
+    sum.update(&VERSION.to_le_bytes());
+    sum.update(env!("CARGO_PKG_VERSION").as_bytes());
+    sum.finalize().to_le_bytes()
 }
 
 /// The content of a file that is the user's own, and that nobody else can write.

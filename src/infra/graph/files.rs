@@ -1,65 +1,46 @@
 //! The files of a tree: a listing of its folders, made once, and the contents, read when they are asked for.
 
+use super::each::{cores, each};
 use super::key;
-use crate::base::{Problem, Problems, Result, file};
+use crate::base::{Mark, Moment, Problem, Problems, Result, Top, file};
 use crate::data::Tree;
 use serde::{Deserialize, Serialize};
-use std::collections::{BTreeMap, VecDeque};
-use std::fs::{self, Metadata};
+use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
+use std::fs;
 use std::io;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Condvar, Mutex, PoisonError};
 
+const GIT: &str = ".git";
+
 /// Folders that hold nothing of a tree.
-const SKIPPED: [&str; 4] = [".git", ".terraform", "node_modules", ".suil"];
+const SKIPPED: [&str; 4] = [GIT, ".terraform", "node_modules", ".suil"];
 
 /// How deep folders may stand in each other.
 const DEPTH: usize = 64;
 
 /// The folders of a tree by their paths; the root is the empty one.
-#[derive(Clone, PartialEq, Debug, Default)]
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct Listing {
     pub folders: BTreeMap<String, Folder>,
 }
 
 /// What stands in a folder, sorted by name; folders that are listed themselves are left out.
-#[derive(Clone, PartialEq, Debug, Default)]
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct Folder {
     pub files: Vec<Entry>,
+    /// Where it is still the same the folder has the same names in it; `None` where nobody can tell.
+    pub mark: Option<Mark>,
 }
 
 /// A file of a folder.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Entry {
     pub name: String,
     /// It is a symbolic link, to whatever.
     pub link: bool,
     /// What the disk says about it; `None` where nobody needs to know.
     pub mark: Option<Mark>,
-}
-
-/// What tells a file from the one that was there before: nobody changes a file and leaves all of these.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
-pub struct Mark {
-    pub size: u64,
-    pub inode: u64,
-    /// In nanoseconds.
-    pub modified: i64,
-    /// In nanoseconds; nothing but the clock sets it.
-    pub changed: i64,
-}
-
-impl Mark {
-    fn of(meta: &Metadata) -> Mark {
-        let nanos = |seconds: i64, nanos: i64| seconds.saturating_mul(1_000_000_000).saturating_add(nanos);
-        Mark {
-            size: meta.len(),
-            inode: meta.ino(),
-            modified: nanos(meta.mtime(), meta.mtime_nsec()),
-            changed: nanos(meta.ctime(), meta.ctime_nsec()),
-        }
-    }
 }
 
 /// True for a folder that holds nothing of a tree.
@@ -129,39 +110,207 @@ impl Listing {
     ///
     /// # Errors
     /// Every folder that cannot be listed.
-    pub fn of_disk(root: &Path, output: Option<&str>, wants: &(dyn Fn(&str) -> bool + Sync)) -> Result<Listing> {
-        let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get).min(8);
-        let shared = Mutex::new(Shared { open: vec![String::new()], working: 0 });
-        let more = Condvar::new();
-        let work = || {
-            let (mut found, mut problems) = (Vec::new(), Problems::new());
-            while let Some(path) = next(&shared, &more) {
-                let mut below = Vec::new();
-                match list(root, &path, output, wants, &mut below) {
-                    Ok(folder) => found.push((path, folder)),
-                    Err(e) => problems.push(Problem::io("list", shown(&path), &e)),
-                }
-                let mut shared = shared.lock().unwrap_or_else(PoisonError::into_inner);
-                shared.open.append(&mut below);
-                shared.working -= 1;
-                drop(shared);
-                more.notify_all();
-            }
-            (found, problems)
-        };
-        let parts = std::thread::scope(|scope| {
-            let others: Vec<_> = (1..threads).map(|_| scope.spawn(work)).collect();
-            let own = work();
-            others.into_iter().filter_map(|other| other.join().ok()).chain([own]).collect::<Vec<_>>()
-        });
-        let (mut listing, mut problems) = (Listing::default(), Problems::new());
-        for (found, more) in parts {
-            listing.folders.extend(found);
-            problems.extend(more);
-        }
-        crate::base::problem::sort(&mut problems);
-        if problems.is_empty() { Ok(listing) } else { Err(problems) }
+    pub fn of_disk(root: &Path, output: Option<&str>, wants: Wants) -> Result<Listing> {
+        walk(root, vec![String::new()], output, wants)
     }
+
+    /// Lists the tree at `root` again: a folder with the same mark is not read again. Says what may have moved since, where
+    /// all marks of both listings were wanted.
+    ///
+    /// # Errors
+    /// Every folder that cannot be listed.
+    pub fn again(mut self, root: &Path, output: Option<&str>, wants: Wants) -> Result<(Listing, Moved)> {
+        let top = Top::open(root).map_err(|e| Problem::io("list", shown(""), &e))?;
+        let known: Vec<(&String, &Folder)> = self.folders.iter().collect();
+        let looked = each(&known, |(path, folder)| look((root, &top), path, folder, output, wants));
+        let (mut moved, mut problems) = (Moved::default(), Vec::new());
+        let (mut new, mut gone) = (Vec::new(), BTreeSet::new());
+        let mut read = Vec::new();
+        for ((path, folder), looked) in self.folders.iter_mut().zip(looked) {
+            match looked {
+                Ok(Looked::Same(marks)) => {
+                    for (entry, mark) in folder.files.iter_mut().zip(marks) {
+                        // A link leads elsewhere only where its folder has changed.
+                        if entry.link {
+                            moved.behind |= entry.mark != mark;
+                        } else if mark.is_none() || entry.mark != mark {
+                            moved.files.insert(below(path, &entry.name), true);
+                        }
+                        entry.mark = mark;
+                    }
+                }
+                Ok(Looked::Read(now, below)) => {
+                    moved.compare(path, folder, &now);
+                    moved.stirred.push(path.clone());
+                    *folder = now;
+                    read.push((path.clone(), below));
+                }
+                Ok(Looked::Gone) => {
+                    gone.insert(path.clone());
+                }
+                Err(e) => problems.push((path.clone(), Problem::io("list", shown(path), &e))),
+            }
+        }
+        for (path, below) in read {
+            let below: BTreeSet<String> = below.into_iter().collect();
+            gone.extend(self.children(&path).filter(|child| !below.contains(*child)).map(str::to_owned));
+            new.extend(below.into_iter().filter(|child| !self.folders.contains_key(child)));
+        }
+        if !gone.is_empty() {
+            // What a link leads to now may look like what stood there before.
+            let stays = |path: &str| !key::ancestors(path).any(|folder| gone.contains(folder));
+            for (path, folder) in self.folders.extract_if(.., |path, _| !stays(path)) {
+                moved.compare(&path, &folder, &Folder::default());
+            }
+            new.retain(|path| stays(path));
+            problems.retain(|(path, _)| stays(path));
+        }
+        if !new.is_empty() {
+            for (path, folder) in walk(root, new, output, wants)?.folders {
+                moved.compare(&path, &Folder::default(), &folder);
+                moved.stirred.push(path.clone());
+                self.folders.insert(path, folder);
+            }
+        }
+        if problems.is_empty() {
+            Ok((self, moved))
+        } else {
+            Err(problems.into_iter().map(|(_, problem)| problem).collect())
+        }
+    }
+
+    /// The same listing without the marks that were too young at `moment` to tell every later change.
+    #[must_use]
+    pub fn settled(mut self, moment: Moment) -> Listing {
+        let old = |mark: &Mark| mark.is_settled(moment);
+        for folder in self.folders.values_mut() {
+            folder.mark = folder.mark.filter(old);
+            folder.files.iter_mut().for_each(|entry| entry.mark = entry.mark.filter(old));
+        }
+        self
+    }
+
+    /// The folders right below one.
+    fn children<'a>(&'a self, path: &'a str) -> impl Iterator<Item = &'a str> {
+        let start = if path.is_empty() { 0 } else { path.len() + 1 };
+        let below = self.below(path).map(|(path, _)| path);
+        below.filter(move |other| other.get(start..).is_some_and(|rest| !rest.is_empty() && !rest.contains('/')))
+    }
+}
+
+/// Whose marks are needed, by their names.
+pub type Wants<'a> = &'a (dyn Fn(&str) -> bool + Sync);
+
+/// What may have moved between two listings.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Moved {
+    /// The files, and whether the earlier listing had them.
+    pub files: BTreeMap<String, bool>,
+    /// The folders that may hold other things.
+    pub stirred: Vec<String>,
+    /// What a link leads to is another.
+    pub behind: bool,
+}
+
+impl Moved {
+    /// True where nothing moved that git looks at.
+    pub fn is_nothing(&self) -> bool {
+        self.files.is_empty() && self.stirred.is_empty()
+    }
+
+    /// Enters the files of a folder that was read again. What a link leads to shows in no mark.
+    fn compare(&mut self, path: &str, old: &Folder, new: &Folder) {
+        let names: HashMap<&str, &Entry> = old.files.iter().map(|entry| (entry.name.as_str(), entry)).collect();
+        for entry in &new.files {
+            let before = names.get(entry.name.as_str());
+            let same = |old: &&&Entry| !entry.link && entry.mark.is_some() && entry == **old;
+            if before.filter(same).is_none() {
+                self.files.insert(below(path, &entry.name), before.is_some());
+            }
+        }
+        let names: BTreeSet<&str> = new.files.iter().map(|entry| entry.name.as_str()).collect();
+        let gone = old.files.iter().filter(|entry| !names.contains(entry.name.as_str()));
+        self.files.extend(gone.map(|entry| (below(path, &entry.name), true)));
+    }
+}
+
+/// What became of a folder.
+enum Looked {
+    /// The same names are in it, with these marks.
+    Same(Vec<Option<Mark>>),
+    /// It was read, and these folders stand in it.
+    Read(Folder, Vec<String>),
+    Gone,
+}
+
+fn look(
+    (root, top): (&Path, &Top),
+    path: &str,
+    folder: &Folder,
+    output: Option<&str>,
+    wants: Wants,
+) -> io::Result<Looked> {
+    // The root may be a link.
+    let mark = match top.mark(path, path.is_empty()) {
+        Err(e) if e.kind() == io::ErrorKind::NotFound && !path.is_empty() => return Ok(Looked::Gone),
+        Err(e) => return Err(e),
+        Ok((_, false)) => return Ok(Looked::Gone),
+        Ok((mark, true)) => mark,
+    };
+    if folder.mark != Some(mark) {
+        let mut below = Vec::new();
+        let folder = list(root, path, output, wants, &mut below)?;
+        return Ok(Looked::Read(folder, below));
+    }
+    let mut place = path.to_owned();
+    let mark = |entry: &Entry| {
+        if !wants(&entry.name) {
+            return None;
+        }
+        if !path.is_empty() {
+            place.push('/');
+        }
+        place.push_str(&entry.name);
+        let found = top.mark(&place, entry.link);
+        place.truncate(path.len());
+        found.ok().map(|(mark, _)| mark)
+    };
+    Ok(Looked::Same(folder.files.iter().map(mark).collect()))
+}
+
+/// Lists the folders `open` and all below them.
+fn walk(root: &Path, open: Vec<String>, output: Option<&str>, wants: Wants) -> Result<Listing> {
+    let threads = cores().min(8);
+    let shared = Mutex::new(Shared { open, working: 0 });
+    let more = Condvar::new();
+    let work = || {
+        let (mut found, mut problems) = (Vec::new(), Problems::new());
+        while let Some(path) = next(&shared, &more) {
+            let mut below = Vec::new();
+            match list(root, &path, output, wants, &mut below) {
+                Ok(folder) => found.push((path, folder)),
+                Err(e) => problems.push(Problem::io("list", shown(&path), &e)),
+            }
+            let mut shared = shared.lock().unwrap_or_else(PoisonError::into_inner);
+            shared.open.append(&mut below);
+            shared.working -= 1;
+            drop(shared);
+            more.notify_all();
+        }
+        (found, problems)
+    };
+    let parts = std::thread::scope(|scope| {
+        let others: Vec<_> = (1..threads).map(|_| scope.spawn(work)).collect();
+        let own = work();
+        others.into_iter().filter_map(|other| other.join().ok()).chain([own]).collect::<Vec<_>>()
+    });
+    let (mut listing, mut problems) = (Listing::default(), Problems::new());
+    for (found, more) in parts {
+        listing.folders.extend(found);
+        problems.extend(more);
+    }
+    crate::base::problem::sort(&mut problems);
+    if problems.is_empty() { Ok(listing) } else { Err(problems) }
 }
 
 struct Shared {
@@ -185,6 +334,10 @@ fn next(shared: &Mutex<Shared>, more: &Condvar) -> Option<String> {
     }
 }
 
+fn full(root: &Path, path: &str) -> PathBuf {
+    if path.is_empty() { root.to_owned() } else { root.join(path) }
+}
+
 fn below(path: &str, name: &str) -> String {
     if path.is_empty() { name.to_owned() } else { format!("{path}/{name}") }
 }
@@ -193,15 +346,12 @@ fn shown(path: &str) -> &Path {
     Path::new(if path.is_empty() { "." } else { path })
 }
 
-fn list(
-    root: &Path,
-    path: &str,
-    output: Option<&str>,
-    wants: &(dyn Fn(&str) -> bool + Sync),
-    open: &mut Vec<String>,
-) -> io::Result<Folder> {
-    let mut folder = Folder::default();
-    let full = if path.is_empty() { root.to_owned() } else { root.join(path) };
+fn list(root: &Path, path: &str, output: Option<&str>, wants: Wants, open: &mut Vec<String>) -> io::Result<Folder> {
+    let full = full(root, path);
+    // The marks come first: what changes while it is read is found by the next listing.
+    let moment = Moment::now();
+    let mark = fs::metadata(&full).ok().map(|meta| Mark::of(&meta)).filter(|mark| mark.is_settled(moment));
+    let mut folder = Folder { files: Vec::new(), mark };
     for entry in fs::read_dir(full)? {
         let entry = entry?;
         // A name that is no UTF-8 is in no configuration, and in no code.
@@ -211,6 +361,10 @@ fn list(
             if !is_skipped(&name) && Some(name.as_str()) != output && path.matches('/').count() < DEPTH {
                 open.push(below(path, &name));
             }
+            continue;
+        }
+        // The file that a working tree of its own has in the place of the folder.
+        if name == GIT {
             continue;
         }
         let link = kind.is_symlink();
@@ -264,7 +418,7 @@ impl Files<'_> {
     /// What the disk says about a file; `None` for one that is not there, and for every one of a revision.
     pub fn mark(&self, path: &str) -> Option<Mark> {
         match self {
-            Files::Disk(root) => fs::metadata(root.join(path)).ok().map(|meta| Mark::of(&meta)),
+            Files::Disk(root) => Mark::at(&root.join(path)),
             Files::Tree(_) => None,
         }
     }

@@ -1,8 +1,9 @@
 //! What files hold, read once: by path and mark the digest of the content, and by digest what the code says.
 
 use super::code::Facts;
-use super::files::{Files, Listing, Mark};
+use super::files::{Files, Listing};
 use super::{Code, Warning};
+use crate::base::Mark;
 use crate::base::digest::sha256;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};

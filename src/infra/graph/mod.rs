@@ -30,10 +30,12 @@ mod settle;
 mod source;
 mod state;
 mod template;
+mod told;
 mod tree;
 mod why;
 
 pub use affected::{Query, affected, affected_with};
+pub use cache::Before;
 pub use check::{Checked, check};
 pub use files::Listing;
 pub use model::{
@@ -43,9 +45,10 @@ pub use model::{
 pub use order::{Order, spelled};
 pub use removed::{may_be as may_be_removed, removed};
 pub use result::{Affected, Cell, Holder, Loose, Matrix, Reason, Removed, Touched};
+pub use told::{Told, Word, keep as keep_told};
 pub use why::{Step, Why, find, why};
 
-use crate::base::{Mask, Problem, Result};
+use crate::base::{Mask, Moment, Problem, Result};
 use crate::data::Tree;
 use crate::infra::envelope::Keys;
 use crate::infra::layer::{Options, Run};
@@ -58,6 +61,8 @@ pub struct Opened {
     pub graph: Graph,
     /// It is that of an earlier scan of the same files.
     pub cached: bool,
+    /// That of the listing.
+    pub digest: String,
 }
 
 /// Makes the graph of the tree at `root`, which is the repository `repo` (`owner/name`), or takes the one that is in its
@@ -67,32 +72,59 @@ pub struct Opened {
 /// A folder cannot be listed, or everything that is wrong in the configuration.
 pub fn scan(root: &Path, repo: &str) -> Result<Graph> {
     let options = Options::default();
-    Ok(open(root, repo, &options, &list(root, &options)?)?.graph)
+    let begun = Begun::now(root);
+    Ok(open(root, repo, &options, &list(root, &options, false)?, begun)?.graph)
 }
 
-/// Lists the tree at `root`; the first half of a scan, for which nobody needs to know the name of the repository.
+/// Lists the tree at `root`; the first half of a scan, for which nobody needs to know the name of the repository. The disk is
+/// asked about all files where `whole`, else about those that make the graph.
 ///
 /// # Errors
 /// A folder cannot be listed.
-pub fn list(root: &Path, options: &Options) -> Result<Listing> {
-    Listing::of_disk(root, options.output.to_str(), &scan::makes)
+pub fn list(root: &Path, options: &Options, whole: bool) -> Result<Listing> {
+    let output = options.output.to_str();
+    if whole { Listing::of_disk(root, output, &|_| true) } else { Listing::of_disk(root, output, &scan::makes) }
 }
 
-/// The second half: the graph of what is listed.
+/// Reads the graph that an earlier scan left, whether it is still the tree's or not; this can be done while the tree is
+/// listed.
+pub fn before(root: &Path) -> Option<Before> {
+    cache::before(root)
+}
+
+/// What is known when the second half of a scan begins.
+pub struct Begun {
+    /// A moment before the tree was listed.
+    pub moment: Moment,
+    /// The graph of an earlier scan.
+    pub before: Option<Before>,
+    /// The digest of the listing, where somebody knows it.
+    pub digest: Option<String>,
+}
+
+impl Begun {
+    /// Reads the earlier graph, now.
+    pub fn now(root: &Path) -> Begun {
+        Begun { moment: Moment::now(), before: before(root), digest: None }
+    }
+}
+
+/// The second half: the graph of what is listed, or the earlier one where nothing changed since.
 ///
 /// # Errors
 /// Everything that is wrong in the configuration.
-pub fn open(root: &Path, repo: &str, options: &Options, listing: &Listing) -> Result<Opened> {
-    let digest = cache::digest(listing, &format!("{repo}\n{options:?}"));
-    if let Some(graph) = cache::graph(root, &digest) {
-        return Ok(Opened { graph, cached: true });
+pub fn open(root: &Path, repo: &str, options: &Options, listing: &Listing, begun: Begun) -> Result<Opened> {
+    let digest = begun.digest.unwrap_or_else(|| cache::digest(listing));
+    let id = cache::id(&digest, &format!("{repo}\n{options:?}"));
+    if let Some(graph) = begun.before.and_then(|before| before.graph(root, &id)) {
+        return Ok(Opened { graph, cached: true, digest });
     }
     let memo = cache::memo(root);
     let real = root.canonicalize().map_err(|e| Problem::io("find", root, &e))?;
     let layers = layers::Layers { run: &lenient(&real, options), root: &real };
     let graph = scan::scan(files::Files::Disk(root), listing, &memo, repo, &layers)?;
-    cache::keep(root, listing, digest, &graph, memo.into_seen());
-    Ok(Opened { graph, cached: false })
+    cache::keep(root, listing, id, &graph, memo.into_seen(), begun.moment);
+    Ok(Opened { graph, cached: false, digest })
 }
 
 /// The graph of a revision. Its layers are left out.

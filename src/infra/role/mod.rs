@@ -203,8 +203,10 @@ impl Desk {
         if let Some(graph) = graphs.get(root) {
             return Ok(order::order(graph, &keys));
         }
-        let listing = graph::list(root, &self.options)?;
-        let graph = Arc::new(graph::open(root, &self.ground.repo(root), &self.options, &listing)?.graph);
+        let begun = graph::Begun::now(root);
+        let listing = graph::list(root, &self.options, false)?;
+        let graph = graph::open(root, &self.ground.repo(root), &self.options, &listing, begun)?.graph;
+        let graph = Arc::new(graph);
         graphs.insert(root.to_owned(), Arc::clone(&graph));
         Ok(order::order(&graph, &keys))
     }

@@ -2,13 +2,14 @@
 
 use super::{Repository, said, text};
 use crate::base::{Problem, Result};
+use serde::{Deserialize, Serialize};
 use std::collections::{BTreeSet, HashSet};
 use std::io::{Read, Write};
 use std::path::Path;
 use std::process::Stdio;
 
 /// A path that differs, seen from the folder that was asked about.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 pub struct Change {
     pub path: String,
     /// It is there no more.
@@ -16,13 +17,42 @@ pub struct Change {
 }
 
 /// What the refs of a repository say.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Refs {
     /// The commit that is checked out; `None` before the first one.
     pub head: Option<String>,
     /// What work is compared with where nobody says it: the branch that the origin has checked out, else `main` or
     /// `master`, of the origin first.
     pub main: Option<String>,
+}
+
+/// What git's index has.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Tracked {
+    pub files: HashSet<String>,
+    pub submodules: HashSet<String>,
+}
+
+impl Tracked {
+    /// Reads `<mode> <id> <stage>\t<path>\0…`.
+    fn read(listed: &str) -> Tracked {
+        let mut tracked = Tracked::default();
+        for line in listed.split('\0') {
+            let Some((head, path)) = line.split_once('\t') else { continue };
+            match head.starts_with("160000 ") {
+                true => tracked.submodules.insert(path.to_owned()),
+                false => tracked.files.insert(path.to_owned()),
+            };
+        }
+        tracked
+    }
+
+    /// True for a file that git does not know, and that belongs to no submodule.
+    pub fn lacks(&self, path: &str) -> bool {
+        let module = |path: &str| self.submodules.contains(path);
+        let within = || path.match_indices('/').any(|(at, _)| path.get(..at).is_some_and(module));
+        !self.files.contains(path) && (self.submodules.is_empty() || !module(path) && !within())
+    }
 }
 
 /// The refs that may be the one to compare with, the best first.
@@ -82,22 +112,23 @@ impl Repository {
         Ok(None)
     }
 
-    /// The address of `origin`, else of the first remote.
-    pub fn remote(&self) -> Option<String> {
-        let words = self.ask(&["config", "--get-regexp", "^remote\\..*\\.url$"]).ok()?.ok().map(text)?;
-        let pairs: Vec<(&str, &str)> = words.lines().filter_map(|line| line.split_once(' ')).collect();
-        let origin = pairs.iter().find(|(name, _)| *name == "remote.origin.url");
-        origin.or(pairs.first()).map(|(_, address)| (*address).to_owned())
-    }
-
     /// What of the tracked files differs from the commit where `base` and `HEAD` part; a rename is two paths.
     ///
     /// # Errors
     /// `base` names no commit, or git cannot compare.
     pub fn changes(&self, base: &str) -> Result<Vec<Change>, Problem> {
+        self.changes_among(base, &[])
+    }
+
+    /// The same for some paths alone, as they are written; of no path all.
+    ///
+    /// # Errors
+    /// `base` names no commit, or git cannot compare.
+    pub fn changes_among(&self, base: &str, paths: &[&str]) -> Result<Vec<Change>, Problem> {
         let no_option = !base.is_empty() && !base.starts_with('-') && !base.contains(['\0', '\n']);
-        let args =
-            ["diff", "--name-status", "-z", "--no-renames", "--no-ext-diff", "--relative", "--merge-base", base, "--"];
+        let compare =
+            ["--literal-pathspecs", "diff", "--name-status", "-z", "--no-renames", "--no-ext-diff", "--relative"];
+        let args = [&compare[..], &["--merge-base", base, "--"], paths].concat();
         let said_instead = match no_option {
             true => match self.ask(&args)? {
                 Ok(bytes) => return Ok(listed(&text(bytes))),
@@ -114,19 +145,12 @@ impl Repository {
         })
     }
 
-    /// The files among `there` that git does not track and is not told to ignore. Before the first commit that is what it
-    /// tracks, too.
+    /// The files among `untracked` that git is not told to ignore.
     ///
     /// # Errors
-    /// Git cannot read its index.
-    pub fn untracked<'a>(
-        &self,
-        there: impl Iterator<Item = &'a str>,
-        tracked: &HashSet<String>,
-    ) -> Result<Vec<Change>, Problem> {
-        let within =
-            |path: &str| path.match_indices('/').any(|(at, _)| path.get(..at).is_some_and(|p| tracked.contains(p)));
-        let new: BTreeSet<&str> = there.filter(|path| !tracked.contains(*path) && !within(path)).collect();
+    /// Git cannot say.
+    pub fn unignored<'a>(&self, untracked: impl Iterator<Item = &'a str>) -> Result<Vec<Change>, Problem> {
+        let new: BTreeSet<&str> = untracked.collect();
         if new.is_empty() {
             return Ok(Vec::new());
         }
@@ -135,14 +159,14 @@ impl Repository {
         Ok(kept.map(|path| Change { path: path.to_owned(), gone: false }).collect())
     }
 
-    /// The files in git's index, and the submodules.
+    /// What git tracks.
     ///
     /// # Errors
     /// Git cannot read its index.
-    pub fn tracked(&self) -> Result<HashSet<String>, Problem> {
-        let listed = self.ask(&["ls-files", "-z"])?;
+    pub fn tracked(&self) -> Result<Tracked, Problem> {
+        let listed = self.ask(&["ls-files", "--stage", "-z"])?;
         let listed = listed.map_err(|words| said("git cannot list the files that it tracks", &words))?;
-        Ok(text(listed).split('\0').filter(|path| !path.is_empty()).map(str::to_owned).collect())
+        Ok(Tracked::read(&text(listed)))
     }
 
     fn ignored(&self, paths: &BTreeSet<&str>) -> Result<HashSet<String>, Problem> {
