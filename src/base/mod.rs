@@ -5,6 +5,7 @@
 pub mod clock;
 pub mod digest;
 pub mod file;
+pub mod folder;
 pub mod json;
 pub mod mark;
 pub mod mask;

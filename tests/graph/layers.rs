@@ -160,7 +160,10 @@ fn what_a_layer_asks_of_hosts_is_known_with_its_line() {
     ];
     assert_eq!(asked(&scan(room.path())), want);
     let options = suil::infra::layer::Options::default();
-    let open = || graph::open(room.path(), "o/r", &options, &graph::list(room.path(), &options).expect("a list"));
+    let open = || {
+        let begun = graph::Begun::now(room.path());
+        graph::open(room.path(), "o/r", &options, &graph::list(room.path(), &options, false).expect("a list"), begun)
+    };
     // A file that was only just written is not trusted to stay.
     std::thread::sleep(std::time::Duration::from_millis(60));
     open().expect("a graph");

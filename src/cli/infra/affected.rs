@@ -36,7 +36,7 @@ pub fn run(args: Args, context: &Context) -> Outcome {
     let (tree, changes) = tree::open(&args.tree, Some(&args.since), context)?;
     let changes = changes.unwrap_or_else(|| Changes { changes: Vec::new(), base: None });
     let query = Query { changed: changes.paths(), requested: args.stacks.clone() };
-    let around = Around::open(&tree, context)?;
+    let around = Around::open(&tree, context);
     let data = around.as_ref().map(|around| around.told(&tree, &changes)).transpose()?.unwrap_or_default();
     let mut affected = graph::affected_with(&tree.graph, &query, &data);
     let nodes = around.as_ref().map(|around| around.nodes(&affected)).transpose()?;

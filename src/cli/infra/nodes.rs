@@ -2,6 +2,7 @@
 
 use super::tree::{Changes, Tree};
 use super::{begin, hosts, options};
+use crate::base::problem::Kind::Warning;
 use crate::base::{Mask, Place, Plain, Problems};
 use crate::catalogue::{self, Catalogue, Need, Selection, need};
 use crate::cli::Context;
@@ -10,15 +11,18 @@ use crate::cli::load::Loaded;
 use crate::data::tree::{Repository, Tree as Files};
 use crate::infra::compare::{Both, Compared};
 use crate::infra::graph::{self, Affected, At, Edge, Graph, Host, Kind, Need as Relation, Node as End, Stack};
-use crate::ui::{Paint, Table};
+use crate::ui::{self, Paint, Table};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
-/// The workspace around a tree of layers.
+/// The workspace around a tree of layers. It is loaded when something of it is asked for: a run over stacks that ask for
+/// no host data does not care what state it is in.
 pub struct Around {
-    loaded: Loaded,
+    context: Context,
+    root: PathBuf,
     tree: PathBuf,
+    loaded: OnceLock<Loaded>,
 }
 
 /// A node to which affected stacks matter.
@@ -31,17 +35,26 @@ pub struct Touched {
 }
 
 impl Around {
-    /// Opens the workspace at or above the tree; `None` where there is none, or the tree has no layers.
+    /// The workspace at or above the tree; `None` where there is none, or the tree has no layers.
+    pub fn open(tree: &Tree, context: &Context) -> Option<Around> {
+        if tree.graph.stacks.iter().all(|stack| stack.layer.is_none()) {
+            return None;
+        }
+        let root = context.workspace.clone().or_else(|| catalogue::find(&tree.root))?;
+        let context = Context { workspace: Some(root.clone()), ..context.clone() };
+        Some(Around { context, root, tree: tree.root.clone(), loaded: OnceLock::new() })
+    }
+
+    /// The workspace.
     ///
     /// # Errors
     /// It cannot be opened.
-    pub fn open(tree: &Tree, context: &Context) -> Result<Option<Around>, Problems> {
-        if tree.graph.stacks.iter().all(|stack| stack.layer.is_none()) {
-            return Ok(None);
+    fn loaded(&self) -> Result<&Loaded, Problems> {
+        if let Some(loaded) = self.loaded.get() {
+            return Ok(loaded);
         }
-        let Some(root) = context.workspace.clone().or_else(|| catalogue::find(&tree.root)) else { return Ok(None) };
-        let context = Context { workspace: Some(root), ..context.clone() };
-        Ok(Some(Around { loaded: context.load()?, tree: tree.root.clone() }))
+        let loaded = self.context.load()?;
+        Ok(self.loaded.get_or_init(|| loaded))
     }
 
     /// The keys of the layers whose templates read host data that differs. Where nobody knows the revision to compare with,
@@ -50,7 +63,7 @@ impl Around {
     /// # Errors
     /// A setting makes no sense, or git cannot compare.
     pub fn told(&self, tree: &Tree, changes: &Changes) -> Result<Vec<String>, Problems> {
-        let root = self.loaded.workspace.root();
+        let root = self.root.as_path();
         let data = |path: &str| ["data/", "modules/", "modules.yaml"].iter().any(|start| path.starts_with(start));
         let changed = match &changes.base {
             Some(base) => Repository::around(root).changes(base)?.iter().any(|change| data(&change.path)),
@@ -64,7 +77,7 @@ impl Around {
         let mask = Mask::new();
         let options = options::read(false)?;
         let run = |revision: Option<Arc<dyn Files>>| {
-            let mut run = begin::run(&self.loaded.context, &self.tree, options.clone(), &mask)?.lenient();
+            let mut run = begin::run(&self.context, &self.tree, options.clone(), &mask)?.lenient();
             run.hosts = Some(hosts::of(root, &self.tree, &mask, revision));
             Ok::<_, Problems>(Arc::new(run))
         };
@@ -89,7 +102,7 @@ impl Around {
 
     /// True where the tree of layers and the workspace have one root.
     fn is_top(&self) -> bool {
-        same(&self.tree, self.loaded.workspace.root())
+        same(&self.tree, &self.root)
     }
 
     /// The layers whose code asks for host data.
@@ -105,7 +118,8 @@ impl Around {
     /// The layers of this tree that nodes hold, each with its key in the graph. What is wrong with a node is told where
     /// the node is planned.
     fn holdings(&self, modules: &BTreeSet<String>) -> Result<Vec<(Holding, String)>, Problems> {
-        let workspace = &self.loaded.workspace;
+        let loaded = self.loaded()?;
+        let workspace = &loaded.workspace;
         let holders = need::holders(workspace, modules);
         if holders.is_empty() {
             return Ok(Vec::new());
@@ -114,7 +128,7 @@ impl Around {
         let selection = Selection::names(holders.iter().map(String::as_str));
         let entries =
             Catalogue::sound(workspace, &selection).map(|(catalogue, _)| catalogue.entries).unwrap_or_default();
-        let held = entries.iter().flat_map(|entry| holdings(&self.loaded, self.loaded.version(), entry, modules));
+        let held = entries.iter().flat_map(|entry| holdings(loaded, loaded.version(), entry, modules));
         let keyed = held.filter(|holding| same(&holding.root, &self.tree)).map(|holding| {
             let (stack, layer) = holding.layer.split_once('/').unwrap_or_default();
             let key = graph::key::key(&format!("{}/{stack}", options.stacks.display()), layer);
@@ -129,11 +143,12 @@ impl Around {
     /// A setting makes no sense.
     pub fn nodes(&self, affected: &Affected) -> Result<BTreeMap<String, Touched>, Problems> {
         let mut nodes: BTreeMap<String, Touched> = BTreeMap::new();
-        let modules = with_layers(&self.loaded.modules);
         let keys: BTreeSet<&str> = affected.affected.iter().map(|stack| stack.key.as_str()).collect();
         if keys.is_empty() {
             return Ok(nodes);
         }
+        let loaded = self.loaded()?;
+        let modules = with_layers(&loaded.modules);
         // How the fields of affected layers begin, by who holds them; and what a node that reads some holds itself.
         let mut begins: BTreeSet<(String, String)> = BTreeSet::new();
         let mut held: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
@@ -147,7 +162,7 @@ impl Around {
         if held.is_empty() {
             return Ok(nodes);
         }
-        let needs = need::needs(&self.loaded.workspace, &Selection::default(), &modules)?;
+        let needs = need::needs(&loaded.workspace, &Selection::default(), &modules)?;
         loop {
             let reads = |need: &&Need| {
                 begins.iter().any(|(node, field)| *node == need.provider && need.field.starts_with(field.as_str()))
@@ -166,13 +181,23 @@ impl Around {
         }
     }
 
+    /// The graph as [`Around::drawn`] makes it; as it is, with a warning, where the workspace is broken.
+    pub fn drawn_if_sound(&self, graph: &Graph) -> Option<Graph> {
+        let told = |problems: Problems| {
+            let warnings: Problems = problems.into_iter().map(|problem| problem.kind(Warning)).collect();
+            ui::warn(&warnings, &Mask::new());
+        };
+        self.drawn(graph.clone()).map_err(told).ok()
+    }
+
     /// The graph with the nodes whose data reads outputs of its layers, and those of which its layers read something.
     ///
     /// # Errors
-    /// A setting makes no sense.
+    /// The workspace is broken, or a setting makes no sense.
     pub fn drawn(&self, graph: Graph) -> Result<Graph, Problems> {
-        let workspace = &self.loaded.workspace;
-        let modules = with_layers(&self.loaded.modules);
+        let loaded = self.loaded()?;
+        let workspace = &loaded.workspace;
+        let modules = with_layers(&loaded.modules);
         let held = self.holdings(&modules)?;
         let needs = if held.is_empty() { Vec::new() } else { need::needs(workspace, &Selection::default(), &modules)? };
         let mut edges: BTreeMap<(End, Relation, End), Edge> = BTreeMap::new();

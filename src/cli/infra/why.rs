@@ -26,10 +26,10 @@ pub fn run(args: Args, context: &Context) -> Outcome {
         opened => opened?,
     };
     let changed = changes.as_ref().map(tree::Changes::paths);
-    let around = Around::open(&tree, context)?;
+    let around = Around::open(&tree, context);
     let told =
         around.as_ref().zip(changes.as_ref()).map(|(around, changes)| around.told(&tree, changes)).transpose()?;
-    let drawn = around.map(|around| around.drawn(tree.graph.clone())).transpose()?;
+    let drawn = around.and_then(|around| around.drawn_if_sound(&tree.graph));
     let graph = drawn.as_ref().unwrap_or(&tree.graph);
     let why = graph::why(graph, &tree.named(&args.stack), changed.as_deref(), &told.unwrap_or_default())?;
     let text = || ui::graph::why(&why, changed.is_some(), ui::columns(), Paint::ON);

@@ -1,7 +1,7 @@
 //! What must hold before the first stack is applied. Everything that does not is told at once.
 
-use super::artifact::Card;
-use super::work::{Work, kept};
+use super::artifact::{Artifact, Card};
+use super::work::Work;
 use super::{Site, Summary};
 use crate::base::problem::{self, Kind};
 use crate::base::{Problem, Problems};
@@ -64,8 +64,7 @@ impl Work<'_> {
     /// What was planned of a stack for the commit of the run.
     pub(super) fn planned_for(&self, at: usize, from_plan: bool) -> Result<Basis, Problem> {
         let key = self.set.key(at);
-        let artifact = self.artifact(at);
-        let Some(card) = artifact.read()? else {
+        let Some((artifact, card)) = self.found(at)? else {
             return match self.known(key)? {
                 Some(outcome) => {
                     self.waits_for_known(at, &outcome.unknown)?;
@@ -94,9 +93,30 @@ impl Work<'_> {
                 .kind(Kind::Refused));
         }
         let usable = from_plan && artifact.has_plan();
+        if usable {
+            self.keep(at, &artifact, &card)?;
+        }
         let summary = Some(card.summary.clone());
         let run = card.run.clone();
         Ok(Basis { summary, card: usable.then_some(card), unknown: Vec::new(), run })
+    }
+
+    /// Takes a plan that is to be applied into this run's own hands.
+    fn keep(&self, at: usize, found: &Artifact, card: &Card) -> Result<(), Problem> {
+        let own = self.own(at);
+        if *found == own {
+            return Ok(());
+        }
+        let kept = found.put(&own, card);
+        // Whoever plans removes the card first: where it is still the same, so is what was taken.
+        if found.read()?.as_ref() != Some(card) {
+            own.remove()?;
+            let key = self.set.key(at);
+            return Err(Problem::new(format!("another run plans stack `{key}` at this moment"))
+                .help("wait until it has, and look at its plan")
+                .kind(Kind::Refused));
+        }
+        kept
     }
 
     /// The last plan of a stack whose files are gone, where it was made of this very tree and was not applied since.
@@ -154,7 +174,7 @@ impl Work<'_> {
 /// What the store knows of a plan that was shown; `None` where inputs kept the stack from being planned.
 pub(super) fn shown(outcome: &Outcome) -> Option<Summary> {
     let never = !outcome.unknown.is_empty() && outcome.addresses == Default::default();
-    (!never).then(|| kept(&outcome.addresses))
+    (!never).then(|| Summary { addresses: outcome.addresses.clone(), ..Summary::default() })
 }
 
 fn unplanned(site: &Site, key: &str) -> Problem {
@@ -203,13 +223,13 @@ pub fn fits(key: &str, fresh: &Summary, basis: &Basis, measure: Measure) -> Resu
             ))),
         };
     };
-    let allowed = shown.addresses();
-    let more: Vec<&str> = fresh.addresses().into_iter().filter(|address| !allowed.contains(address)).collect();
+    let allowed = shown.touched();
+    let more: Vec<&str> = fresh.touched().into_iter().filter(|address| !allowed.contains(address)).collect();
     if !more.is_empty() {
         let problem = refused(format!("the plan of stack `{key}` does more than the one that was shown"));
         return Err(plan(more.iter().fold(problem, |problem, address| problem.note(format!("not shown: {address}")))));
     }
-    let found = fresh.addresses();
+    let found = fresh.touched();
     let less: Vec<&str> = allowed.iter().copied().filter(|address| !found.contains(address)).collect();
     if measure == Measure::Same && !less.is_empty() {
         let problem = refused(format!("the plan of stack `{key}` does less than the one that was shown"));
@@ -217,7 +237,7 @@ pub fn fits(key: &str, fresh: &Summary, basis: &Basis, measure: Measure) -> Resu
     }
     let mut lost = shown.losses();
     if measure == Measure::Rest {
-        lost.extend(shown.adds.iter().map(String::as_str));
+        lost.extend(shown.addresses.adds.iter().map(String::as_str));
     }
     let worse: Vec<&str> = fresh.losses().into_iter().filter(|address| !lost.contains(address)).collect();
     if worse.is_empty() {
@@ -230,10 +250,12 @@ pub fn fits(key: &str, fresh: &Summary, basis: &Basis, measure: Measure) -> Resu
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::infra::store::Addresses;
 
     fn summary(adds: &[&str], changes: &[&str], replaces: &[&str]) -> Summary {
         let list = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect();
-        Summary { adds: list(adds), changes: list(changes), replaces: list(replaces), ..Summary::default() }
+        let (adds, changes, replaces) = (list(adds), list(changes), list(replaces));
+        Summary { addresses: Addresses { adds, changes, replaces, ..Addresses::default() }, ..Summary::default() }
     }
 
     #[test]

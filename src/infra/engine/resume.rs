@@ -1,5 +1,6 @@
 //! Goes on with a run that a crash, a failure or Ctrl-C ended: exactly with what is not done.
 
+use super::artifact::Card;
 use super::gate::{Bases, Basis, shown};
 use super::session::log_name;
 use super::work::Work;
@@ -110,7 +111,9 @@ impl Work<'_> {
         let plan = planned.filter(|outcome| outcome.error.is_none() || outcome.addresses != Default::default());
         match (plan, self.planned_for(at, true)) {
             (Some(outcome), found) => {
-                let card = found.ok().and_then(|basis| basis.card).filter(|_| !begun);
+                // Another run may have put its plan in the place of the one that was shown here.
+                let same = |card: &Card| outcome.digest.as_deref() == Some(card.plan.as_str());
+                let card = found.ok().and_then(|basis| basis.card).filter(|card| !begun && same(card));
                 let summary = shown(outcome);
                 Ok(Basis { summary, card, unknown: outcome.unknown.clone(), run: self.run.id.clone() })
             }
@@ -125,7 +128,7 @@ impl Work<'_> {
 
     /// A Terraform that outlived its suil ends in its own time; nothing is decided before that.
     fn wait_for_terraform(&self) -> Result<(), Problem> {
-        let steps = ["init", "workspace", "plan", "show", "apply"];
+        let steps = ["init", "workspace", "plan", "show", "state", "apply"];
         let all = self.set.units.iter().flat_map(|unit| steps.map(|step| (unit, log_name(unit, step))));
         for (unit, name) in all {
             let since = clock::instant();

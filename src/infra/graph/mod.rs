@@ -18,6 +18,7 @@ mod files;
 mod glob;
 pub mod key;
 mod layers;
+pub mod left;
 mod memo;
 mod model;
 mod modules;
@@ -127,28 +128,15 @@ pub fn open(root: &Path, repo: &str, options: &Options, listing: &Listing, begun
     Ok(Opened { graph, cached: false, digest })
 }
 
-/// The graph of a revision. Its layers are left out.
+/// The graph of the tree at `root`, without links, as a revision has it.
 ///
 /// # Errors
 /// A folder cannot be listed, or everything that is wrong in the configuration.
-pub fn of_revision(old: &dyn Tree, repo: &str) -> Result<Graph> {
-    let listing = Listing::of_tree(old)?;
-    let nowhere = Path::new("/");
-    let run = lenient(nowhere, &Options { stacks: ".no-layers".into(), ..Options::default() });
-    let layers = layers::Layers { run: &run, root: nowhere };
-    scan::scan(files::Files::Tree(old), &listing, &memo::Memo::default(), repo, &layers)
-}
-
-/// The graph of a revision of the tree at `root`, which is the repository `repo`, its layers and all.
-///
-/// # Errors
-/// A folder cannot be listed, or everything that is wrong in the configuration.
-pub fn at(revision: &Arc<dyn Tree>, root: &Path, repo: &str, options: &Options) -> Result<Graph> {
-    let real = root.canonicalize().map_err(|e| Problem::io("find", root, &e))?;
-    let run = Arc::new(lenient(&real, options).of_revision(Arc::clone(revision)));
-    let listing = Listing::of_tree(&**revision)?;
-    let layers = layers::Layers { run: &run, root: &real };
-    scan::scan(files::Files::Tree(&**revision), &listing, &memo::Memo::default(), repo, &layers)
+pub fn of_revision<T: Tree + 'static>(old: &Arc<T>, repo: &str, root: &Path, options: &Options) -> Result<Graph> {
+    let listing = Listing::of_tree(&**old)?;
+    let run = Arc::new(lenient(root, options).of_revision(old.clone()));
+    let layers = layers::Layers { run: &run, root };
+    scan::scan(files::Files::Tree(&**old), &listing, &memo::Memo::default(), repo, &layers)
 }
 
 /// A run over layers without any key: no secret is opened to make a graph.
