@@ -377,12 +377,7 @@ fn a_plan_that_is_made_anew_may_not_do_more_than_the_one_that_was_shown() {
     let room = tree(&[("a", &[]), ("b", &["a"])]);
     well(&room.run(&["infra", "plan", "--all"]));
     // What b plans after a is applied is not what it planned before.
-    let more = |address: &str| {
-        format!(
-            "{{\"format_version\": \"1.2\", \"resource_changes\": [{{\"address\": \"{address}\", \"mode\": \"managed\", \"change\": {{\"actions\": [\"create\"]}}}}]}}"
-        )
-    };
-    let after = format!("#!/bin/bash\nmkdir -p does/b\necho '{}' > does/b/plan.json\n", more("it.extra"));
+    let after = format!("#!/bin/bash\nmkdir -p does/b\necho '{}' > does/b/plan.json\n", creates("it.extra"));
     hook(&room, "infra/hooks/post-apply.sh", &after);
     let left = room.run(&["infra", "apply", "--all", "--confirm"]);
     assert_eq!(left.status, 3, "{}{}", left.stdout, left.stderr);
@@ -395,6 +390,76 @@ help: look at it with `suil infra plan --stacks stacks/b`, then apply that
     let left = room.run(&["infra", "apply", "--stacks", "stacks/b", "--fresh", "--confirm"]);
     well(&left);
     assert!(left.stdout.contains("1 to add"), "{}", left.stdout);
+}
+
+#[test]
+fn a_check_that_is_told_after_a_later_run_of_the_stack_counts_for_its_plan() {
+    let room = tree(&[("a", &[])]);
+    well(&room.run(&["infra", "plan", "--all"]));
+    well(&room.run(&["infra", "destroy", "--all", "--confirm"]));
+    well(&room.run(&["infra", "check", "--stack", "stacks/a", "--name", "cost", "--status", "fail"]));
+    room.run(&["infra", "apply", "--all", "--confirm"]).is(3, "", "suil: check `cost` of stack `stacks/a` failed\n");
+    // Nor does a run that is resumed come to it.
+    let room = tree(&[("a", &[]), ("b", &["a"])]);
+    well(&room.run(&["infra", "plan", "--all"]));
+    room.write("does/a/fail", "no\n");
+    assert_eq!(room.run(&["infra", "apply", "--all", "--confirm"]).status, 1);
+    well(&room.run(&["infra", "check", "--stack", "stacks/b", "--name", "cost", "--status", "fail"]));
+    fs::remove_file(room.path().join("does/a/fail")).expect("removed");
+    room.run(&["infra", "resume"]).is(3, "", "suil: check `cost` of stack `stacks/b` failed\n");
+    well(&room.run(&["infra", "check", "--stack", "stacks/b", "--name", "cost", "--status", "pass"]));
+    well(&room.run(&["infra", "resume"]));
+    assert_eq!(applied(&room), ["a", "b"]);
+}
+
+/// What the stand-in plans, where `does/<stack>/plan.json` has it.
+fn creates(address: &str) -> String {
+    format!(
+        "{{\"format_version\": \"1.2\", \"resource_changes\": [{{\"address\": \"{address}\", \"mode\": \"managed\", \"change\": {{\"actions\": [\"create\"]}}}}]}}"
+    )
+}
+
+/// Between the plan that was shown and the answer to the question another run may plan the same stack.
+#[test]
+fn a_plan_of_another_run_is_never_applied_in_the_place_of_the_one_that_was_shown() {
+    let room = tree(&[("a", &[]), ("b", &[]), ("c", &["b"])]);
+    let hook_text = format!(
+        "#!/bin/bash\n[ -e once ] && exit 0\ntouch once\nmkdir -p does/a\necho '{}' > does/a/plan.json\n'{}' infra plan --stacks stacks/a\n",
+        creates("it.extra"),
+        env!("CARGO_BIN_EXE_suil"),
+    );
+    hook(&room, "infra/hooks/post-plan.sh", &hook_text);
+    let left = room.run(&["infra", "apply", "--stacks", "stacks/a", "--fresh", "--confirm"]);
+    assert!(room.path().join("once").exists() && left.status == 3, "{}{}", left.stdout, left.stderr);
+    assert!(left.stderr.starts_with("suil: the plan of stack `stacks/a` is not the one that was shown\n"), "{left:?}");
+    assert!(applied(&room).is_empty());
+    // The same while a hook runs.
+    room.write("does/a/plan.json", &creates("it.extra"));
+    fs::remove_file(room.path().join("infra/hooks/post-plan.sh")).expect("removed");
+    hook(&room, "infra/hooks/pre-apply.sh", "#!/bin/bash\necho >>\"$SUIL_PLAN_FILE\"\n");
+    let left = room.run(&["infra", "apply", "--stacks", "stacks/a", "--fresh", "--confirm"]);
+    assert!(
+        left.stderr.starts_with("suil: the plan file of stack `stacks/a` is not the one that was made\n"),
+        "{left:?}"
+    );
+    assert!(left.status == 3 && applied(&room).is_empty());
+    fs::remove_file(room.path().join("infra/hooks/pre-apply.sh")).expect("removed");
+    // The same where a run is resumed.
+    room.write("does/b/delay", "30");
+    well(&room.run(&["infra", "plan", "--all"]));
+    let child = start(&room, &["infra", "apply", "--all", "--confirm", "--parallel", "1"]);
+    wait_for(&room, "b: apply");
+    let kill = Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill");
+    assert!(kill.success() && child.wait_with_output().expect("it ends").status.code() == Some(130));
+    assert!(applied(&room).is_empty());
+    room.write("does/b/delay", "0");
+    room.write("does/a/plan.json", &creates("it.more"));
+    well(&room.run(&["infra", "plan", "--stacks", "stacks/a"]));
+    let runs = room.run(&["infra", "runs", "--mode", "apply", "--state", "failed", "--output", "json"]);
+    let id = runs.stdout.split("\"id\": \"").nth(1).and_then(|rest| rest.split('"').next()).expect("a run").to_owned();
+    let left = room.run(&["infra", "resume", &id, "--parallel", "1"]);
+    assert!(left.stderr.contains("not shown: it.more"), "{}{}", left.stdout, left.stderr);
+    assert_eq!(applied(&room), ["b", "c"]);
 }
 
 #[test]
@@ -433,6 +498,25 @@ fn hooks_run_at_the_root_and_a_failing_one_stops_what_it_stands_before() {
     assert!(left.stdout.contains("stacks/a  applied  1 added"), "{}", left.stdout);
     assert!(left.stderr.ends_with("failed with code 5\nnote: the stack was applied\n"), "{}", left.stderr);
     assert_eq!((left.status, applied(&room)), (1, vec!["a".to_owned()]));
+}
+
+#[test]
+fn secret_settings_of_a_backend_are_in_no_list_of_arguments() {
+    let room = tree(&[("a", &[])])
+        .set("SUIL_BACKEND_CONFIG", "path=x,secret_key=hunter2-$${x},conn_str=postgres://bob:pa55@db/x,key=k/y");
+    hook(&room, "infra/hooks/pre-plan.sh", "#!/bin/bash\ntrue\n");
+    well(&room.run(&["infra", "plan", "--all"]));
+    let calls = calls(&room);
+    let init = calls.iter().find(|call| call.starts_with("a: init ")).expect("an init");
+    let words: Vec<&str> = init.split(' ').filter(|word| word.starts_with("-backend-config=")).collect();
+    assert_eq!((words[0], words[3], words.len()), ("-backend-config=path=x", "-backend-config=key=k/y", 4));
+    assert!(!init.contains("hunter2") && !init.contains("pa55"), "{init}");
+    let told = fs::read_to_string(room.path().join("told")).expect("what init was told");
+    assert!(told.contains(r#"{"secret_key":"hunter2-$${x}"}{"conn_str":"postgres://bob:pa55@db/x"}"#), "{told}");
+    for word in &words[1..3] {
+        let path = word.trim_start_matches("-backend-config=/");
+        assert!(path.ends_with(".tfbackend.json") && !room.path().join(path).exists(), "{word}");
+    }
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use super::Problem;
 use std::fs;
 use std::io::Write;
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::path::Path;
 use tempfile::NamedTempFile;
 
@@ -93,16 +93,47 @@ pub fn private_folder(path: &Path) -> Result<(), Problem> {
     fs::set_permissions(path, fs::Permissions::from_mode(0o700)).map_err(|e| Problem::io("set the mode of", path, &e))
 }
 
+/// Makes `path` and its parents, for nobody but their owner; what is there stays as it is.
+///
+/// # Errors
+/// It cannot be made.
+pub fn new_private_folder(path: &Path) -> Result<(), Problem> {
+    let made = fs::DirBuilder::new().recursive(true).mode(0o700).create(path);
+    made.map_err(|e| Problem::io("make folder", path, &e))
+}
+
 /// Makes suil's own folder below `root`, `.suil`, for nobody but its owner, and tells git to leave it alone.
 ///
 /// # Errors
 /// It cannot be made.
 pub fn own_folder(root: &Path) -> Result<std::path::PathBuf, Problem> {
     let folder = root.join(".suil");
+    if folder.is_symlink() {
+        // A tree of somebody else may bring one that leads to a folder of the user's.
+        let problem = Problem::new(format!("`{}` is a link", folder.display()));
+        return Err(problem
+            .expected("expected a folder: secrets are kept there")
+            .help("remove it; suil makes its own"));
+    }
     private_folder(&folder)?;
     let ignored = folder.join(".gitignore");
     if !ignored.exists() {
         write_quick(&ignored, b"*\n", 0o600)?;
     }
     Ok(folder)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_link_in_the_place_of_the_own_folder_is_refused_and_what_it_leads_to_is_left_alone() {
+        let (room, other) = (tempfile::tempdir().expect("a folder"), tempfile::tempdir().expect("a folder"));
+        let mode = |path: &Path| path.metadata().expect("there").permissions().mode() & 0o777;
+        fs::set_permissions(other.path(), fs::Permissions::from_mode(0o755)).expect("a mode");
+        std::os::unix::fs::symlink(other.path(), room.path().join(".suil")).expect("a link");
+        assert!(own_folder(room.path()).is_err());
+        assert_eq!((mode(other.path()), fs::read_dir(other.path()).expect("a folder").count()), (0o755, 0));
+    }
 }

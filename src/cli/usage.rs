@@ -49,7 +49,7 @@ fn problem(error: &Error, args: &[OsString]) -> Problem {
         ErrorKind::UnknownArgument => (format!("unexpected argument `{arg}`"), None),
         ErrorKind::InvalidValue if value.is_empty() => (format!("`{arg}` needs a value"), choice()),
         ErrorKind::InvalidValue | ErrorKind::ValueValidation => {
-            let why = std::error::Error::source(error).map(|e| format!("expected {e}"));
+            let why = std::error::Error::source(error).map(|e| expected(&e.to_string()));
             (format!("`{value}` is no value for `{arg}`"), choice().or(why))
         }
         ErrorKind::MissingRequiredArgument => (format!("{} is missing", ticked(&arg)), None),
@@ -77,6 +77,19 @@ fn problem(error: &Error, args: &[OsString]) -> Problem {
     match expected {
         Some(expected) => problem.expected(expected),
         None => problem,
+    }
+}
+
+/// What a value was expected to be, by the words of who parsed it.
+fn expected(words: &str) -> String {
+    let range = words.split_once(" is not in ").and_then(|(_, range)| range.split_once("..="));
+    let number = ["digit found in string", "integer from empty string", "number too large"];
+    match range {
+        // What the type holds at most is no limit that anybody meant.
+        Some((from, "65535" | "4294967295" | "18446744073709551615")) => format!("expected a whole number from {from}"),
+        Some((from, to)) => format!("expected a whole number from {from} to {to}"),
+        None if number.iter().any(|end| words.contains(end)) => "expected a whole number".to_owned(),
+        None => format!("expected {words}"),
     }
 }
 
@@ -120,12 +133,15 @@ fn first_line(error: &Error) -> String {
     text.lines().next().unwrap_or_default().trim_start_matches("error: ").to_owned()
 }
 
-/// The command as far as it was understood: `suil`, `suil apply`.
+/// The command as far as it was understood: `suil`, `suil apply`, `suil infra plan`.
 fn path(args: &[OsString]) -> String {
-    let commands = Cli::command();
-    let known = |word: &&OsString| commands.get_subcommands().any(|c| c.get_name() == word.as_os_str());
-    match args.iter().skip(1).find(known) {
-        Some(command) => format!("suil {}", command.to_string_lossy()),
-        None => "suil".to_owned(),
+    let mut path = "suil".to_owned();
+    let mut command = &Cli::command();
+    for word in args.iter().skip(1).take_while(|word| *word != "--") {
+        if let Some(next) = command.get_subcommands().find(|next| next.get_name() == word.as_os_str()) {
+            command = next;
+            path = format!("{path} {}", next.get_name());
+        }
     }
+    path
 }

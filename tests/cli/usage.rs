@@ -28,6 +28,27 @@ help: did you mean `yaml`? `suil init --help` lists what there is
 }
 
 #[test]
+fn help_is_that_of_the_command_as_far_as_it_was_read() {
+    for (args, want) in [
+        (&["infra", "drift"][..], "suil: `STACK` is missing\nhelp: `suil infra drift --help` lists what there is\n"),
+        (
+            &["infra", "drift", "--all", "--parallel", "0"],
+            "suil: `0` is no value for `--parallel`\nnote: expected a whole number from 1\nhelp: `suil infra drift --help` lists what there is\n",
+        ),
+        (
+            &["infra", "runs", "--limit", "x"],
+            "suil: `x` is no value for `--limit`\nnote: expected a whole number\nhelp: `suil infra runs --help` lists what there is\n",
+        ),
+        (
+            &["infra", "drift", "--all", "--max-age", "5"],
+            "suil: `5` is no value for `--max-age`\nnote: expected a number and `s`, `m`, `h` or `d`, such as `24h`\nhelp: `suil infra drift --help` lists what there is\n",
+        ),
+    ] {
+        Room::new().run(args).is(64, "", want);
+    }
+}
+
+#[test]
 fn without_a_terminal_no_list_is_shown() {
     let want = "suil: there is no terminal to ask \"Roles\" on\nhelp: name them: `suil apply --role ROLE`\n";
     Room::new().run(&[]).is(64, "", want);

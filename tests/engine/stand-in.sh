@@ -28,6 +28,9 @@ change() {
 case $word in
     init)
         mkdir -p "${TF_DATA_DIR:-.terraform}"
+        for argument; do
+            case $argument in -backend-config=*.tfbackend.json) cat "${argument#-backend-config=}" >> ../../told ;; esac
+        done
         if grep -q aws_ ./*.tf; then
             mkdir ../../filling || echo "$name: at once" >> "$log"
             sleep 0.1

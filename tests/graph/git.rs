@@ -86,6 +86,19 @@ fn a_branch_is_compared_with_where_it_left_main_and_a_base_can_be_named() {
 }
 
 #[test]
+fn a_stack_is_named_as_its_folder_is_seen_from_here_and_a_worktree_is_no_change() {
+    let room = tree("");
+    for (folder, word) in
+        [("", "stacks/c/"), ("", "./stacks/c"), ("stacks", "c"), ("stacks/c", "."), ("", "stacks/c:default")]
+    {
+        assert_eq!(ask(&room, folder, &["--stacks", word]).0, "stacks/c", "{word} in {folder}");
+    }
+    git(&room, &["worktree", "add", "-q", "-b", "work", "there"]);
+    let (keys, answer) = ask(&room, "there", &["--repo-root", "."]);
+    assert_eq!((keys.as_str(), words(&answer, "changed").as_str()), ("", ""));
+}
+
+#[test]
 fn a_tree_below_the_top_of_its_repository_sees_its_own_files_alone() {
     let room = tree("infra/");
     room.write("other/x.tf", "");
@@ -177,6 +190,10 @@ fn without_a_commit_everything_is_new_and_without_git_the_paths_must_be_named() 
     let left = room.run(&["infra", "affected"]);
     assert!(left.status == 1 && left.stderr.contains("--changed-from"), "{left:?}");
     assert_eq!(room.run(&["infra", "why", "stacks/a"]).status, 0);
+    fs::create_dir(room.path().join(".git")).expect("made");
+    let left = room.run(&["infra", "affected"]);
+    assert!(left.status == 1 && left.stderr.starts_with("suil: git cannot read the repository at `"), "{left:?}");
+    fs::remove_dir(room.path().join(".git")).expect("removed");
     let room = room.input("stacks/b/x\r\n\nstacks/b/y\n");
     assert_eq!(ask(&room, "", &["--changed-from", "-"]).0, "stacks/b stacks/c");
     git(&room, &["init", "-q"]);
@@ -220,4 +237,57 @@ fn why_shows_the_way_of_a_change_and_completions_know_the_stacks() {
     let variables = [("SUIL_COMPLETE", "fish")];
     let offered = room.run_in("", &variables, &["--", "suil", "infra", "why", "stacks/"]).stdout;
     assert_eq!(offered.lines().filter(|line| line.starts_with("stacks/")).count(), 3, "{offered}");
+}
+
+#[test]
+fn what_links_lead_to_and_what_submodules_hold_touches_who_reads_it() {
+    let other = tree("");
+    for stack in ["b", "c"] {
+        fs::remove_file(other.path().join(format!("stacks/{stack}/.stackorder.yaml"))).expect("removed");
+    }
+    commit(&other);
+    let mut room = tree("");
+    room.write("common/providers.tf", "");
+    room.write("common/files/motd", "");
+    room.write("lib/net/main.tf", "");
+    room.write("stacks/a/links.tf", "module \"net\" {\n  source = \"./net\"\n}\n");
+    let root = room.path().to_owned();
+    let link = |target: &str, path: &str| std::os::unix::fs::symlink(target, root.join(path)).expect("a link");
+    link("../../common/providers.tf", "stacks/c/providers.tf");
+    link("../../common/files", "stacks/b/files");
+    link("../../lib/net", "stacks/a/net");
+    link("../common", "common/again");
+    let from = other.path().display().to_string();
+    git(&room, &["-c", "protocol.file.allow=always", "submodule", "--quiet", "add", &from, "stacks/sub"]);
+    commit(&room);
+    for _ in ["a new scan", "the cache"] {
+        for (path, want) in [
+            ("common/providers.tf", "stacks/c"),
+            ("common/files/motd", "stacks/b stacks/c"),
+            ("lib/net/main.tf", "stacks/a stacks/b stacks/c"),
+            ("stacks/sub", "stacks/sub/stacks/a stacks/sub/stacks/b stacks/sub/stacks/c"),
+            ("\"stacks/c/\\303\\274\"", "stacks/c"),
+        ] {
+            room = room.input(&format!("{path}\n"));
+            assert_eq!(ask(&room, "", &["--changed-from", "-"]).0, want, "{path}");
+        }
+        std::thread::sleep(std::time::Duration::from_millis(80));
+    }
+    // A link that leads elsewhere now.
+    fs::remove_file(root.join("stacks/b/files")).expect("removed");
+    link("../../lib", "stacks/b/files");
+    let room = room.input("common/files/motd\n");
+    assert_eq!(ask(&room, "", &["--changed-from", "-"]).0, "");
+}
+
+/// A CI that fetches one branch alone would otherwise compare it with itself, and run nothing.
+#[test]
+fn where_the_main_branch_was_not_fetched_somebody_must_name_a_base() {
+    let room = tree("");
+    git(&room, &["branch", "-m", "work"]);
+    assert_eq!(ask(&room, "", &[]).0, "", "a repository of one's own has nothing else to compare with");
+    git(&room, &["remote", "add", "origin", "https://example.com/o/r.git"]);
+    let left = room.run(&["infra", "affected"]);
+    assert!(left.status == 1 && left.stderr.contains("--base origin/BRANCH"), "{left:?}");
+    assert_eq!(ask(&room, "", &["--base", "HEAD"]).0, "");
 }

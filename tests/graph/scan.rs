@@ -94,6 +94,12 @@ fn mistakes_of_all_files_are_told_at_once_and_at_their_places() {
 }
 
 #[test]
+fn ignoring_a_stack_that_there_is_not_is_a_warning() {
+    let room = room(&[("stacks/a/main.tf", S3), ("stacks/a/.stackorder.yaml", "ignore_inferred: [stacks/nope]\n")]);
+    assert_eq!(codes(&scan(room.path())), [(Code::UnknownIgnored, "stacks/a -> stacks/nope")]);
+}
+
+#[test]
 fn code_that_is_broken_is_a_warning_for_its_file() {
     let room = room(&[("stacks/a/main.tf", S3), ("stacks/a/x.tf", "module \"m\" {\n  source = = 1\n}\n")]);
     write(room.path(), "stacks/a/y.tf", "");
@@ -102,6 +108,10 @@ fn code_that_is_broken_is_a_warning_for_its_file() {
     assert_eq!(codes(&graph)[0], (Code::HclSyntax, "stacks/a/x.tf"));
     assert!(codes(&graph).contains(&(Code::NotText, "stacks/a/y.tf")), "{:?}", graph.warnings);
     assert_eq!(graph.stacks.len(), 1);
+    // What cannot be read may have been what makes a stack: nobody loses one without a word.
+    fs::write(room.path().join("stacks/a/main.tf"), [0xff, 0xfe]).expect("written");
+    let graph = scan(room.path());
+    assert!(graph.stacks.is_empty() && codes(&graph).contains(&(Code::NotText, "stacks/a/main.tf")), "{graph:?}");
 }
 
 /// Scans through the cache, as the commands do.
@@ -111,6 +121,20 @@ fn open(root: &Path) -> (Graph, bool) {
     let listing = graph::list(root, &options, false).expect("a listing");
     let opened = graph::open(root, "o/r", &options, &listing, begun).expect("a graph");
     (opened.graph, opened.cached)
+}
+
+#[test]
+fn a_password_in_a_source_is_told_to_nobody_but_who_asks_there() {
+    let source = "git::https://bob:hunter2@git.example.com/a/b.git?ref=v1";
+    let code = format!("{S3}module \"m\" {{\n  source = \"{source}\"\n}}\n");
+    let room = room(&[("stacks/a/main.tf", &code)]);
+    settle();
+    for cached in [false, true] {
+        let (graph, was) = open(room.path());
+        let text = serde_json::to_string(&graph).expect("JSON");
+        assert!(cached == was && text.contains("git::https://bob:***@git.example.com/") && !text.contains("hunter2"));
+        assert_eq!(graph.closed.values().collect::<Vec<_>>(), [source]);
+    }
 }
 
 /// A file that has just changed is not trusted to stay.

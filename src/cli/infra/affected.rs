@@ -35,7 +35,8 @@ pub struct Args {
 pub fn run(args: Args, context: &Context) -> Outcome {
     let (tree, changes) = tree::open(&args.tree, Some(&args.since), context)?;
     let changes = changes.unwrap_or_else(|| Changes { changes: Vec::new(), base: None });
-    let query = Query { changed: changes.paths(), requested: args.stacks.clone() };
+    let query =
+        Query { changed: changes.paths(), requested: args.stacks.iter().map(|word| tree.named(word.trim())).collect() };
     let around = Around::open(&tree, context);
     let data = around.as_ref().map(|around| around.told(&tree, &changes)).transpose()?.unwrap_or_default();
     let mut affected = graph::affected_with(&tree.graph, &query, &data);

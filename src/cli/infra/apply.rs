@@ -7,8 +7,11 @@ use crate::base::{Problem, Problems};
 use crate::cli::{Context, Outcome};
 use crate::infra::engine::{Bases, Set, Stand, Summary, Work};
 use crate::infra::store::{Mode, RunState, StackState};
+use crate::infra::terraform::Stop;
 use crate::ui::{self, Exit, Output, stacks};
 use std::collections::BTreeSet;
+use std::sync::mpsc;
+use std::time::Duration;
 
 /// Apply the plans of stacks, each as soon as those it depends on are done
 #[derive(clap::Args, Debug)]
@@ -82,7 +85,34 @@ impl Asks<'_> {
         if self.confirm || nothing {
             Ok(true)
         } else {
-            ui::ask::confirm(self.question, "apply without asking with `--confirm`")
+            let question = self.question.to_owned();
+            let ask = move || ui::ask::confirm(&question, "apply without asking with `--confirm`");
+            answered(ask, &work.site.stop)
+        }
+    }
+}
+
+/// Between two looks whether Ctrl-C was the answer.
+const PAUSE: Duration = Duration::from_millis(50);
+
+/// Asks a question that Ctrl-C may answer, too: whoever listens for signals does not end by them.
+///
+/// # Errors
+/// There is no terminal, or the answer was Ctrl-C.
+fn answered(ask: impl FnOnce() -> Result<bool, Problem> + Send + 'static, stop: &Stop) -> Result<bool, Problem> {
+    let (answer, told) = mpsc::channel();
+    // Where Ctrl-C comes first it waits on until suil ends.
+    std::thread::spawn(move || answer.send(ask()));
+    loop {
+        match told.recv_timeout(PAUSE) {
+            Ok(answer) => return answer,
+            Err(mpsc::RecvTimeoutError::Disconnected) => return Ok(false),
+            Err(mpsc::RecvTimeoutError::Timeout) if stop.asked() => {
+                // The terminal shows `^C` behind the question.
+                ui::err("\n");
+                return Err(Problem::new("interrupted, nothing was changed").kind(Kind::Interrupted));
+            }
+            Err(mpsc::RecvTimeoutError::Timeout) => {}
         }
     }
 }
@@ -115,10 +145,13 @@ pub fn planned_now(
     if context.output == Output::Text {
         show(work, &stands, asks.text, context, ground)?;
     }
-    if !asks.agreed(work)? {
-        // One that failed would be resumed.
-        work.advance(RunState::Superseded)?;
-        return Ok(Exit::Done);
+    match asks.agreed(work) {
+        Ok(true) => {}
+        answer => {
+            // One that failed would be resumed.
+            work.advance(RunState::Superseded)?;
+            return answer.map(|_| Exit::Done).map_err(Into::into);
+        }
     }
     let bases = match work.gate(true) {
         Ok(bases) => bases,
@@ -168,5 +201,24 @@ pub fn conclude(work: &Work<'_>, ground: &Ground, note: &str) -> Exit {
         true => ui::fail(&[interrupted(note)], &ground.mask),
         false if work.stands().iter().any(|stand| stand.state() == StackState::Pending) => Exit::Failed,
         false => Exit::Done,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_question_is_answered_by_a_word_or_by_ctrl_c() {
+        let stop = Stop::default();
+        assert_eq!(answered(|| Ok(true), &stop).ok(), Some(true));
+        let asked = stop.clone();
+        let never = move || {
+            asked.ask();
+            std::thread::sleep(Duration::from_secs(60));
+            Ok(true)
+        };
+        let problem = answered(never, &stop).expect_err("interrupted");
+        assert_eq!(problem.kind, Kind::Interrupted);
     }
 }

@@ -93,7 +93,8 @@ impl Asking<'_> {
             let standing = scope.spawn(|| git.standing(self.environment));
             let index = scope.spawn(|| if by_git { git.tracked() } else { Ok(Tracked::default()) });
             let refs = git.refs();
-            let compared = self.since.zip(refs.as_ref().ok()).map(|(since, refs)| compared(since, refs.as_ref(), &git));
+            let compared =
+                self.since.zip(refs.as_ref().ok()).map(|(since, refs)| compared(since, refs.as_ref(), self.root, &git));
             (refs, compared, joined(listing), joined(standing), joined(index))
         });
         let (refs, listing, mut changes) = (refs?, listing??, compared.transpose()?);
@@ -125,17 +126,32 @@ pub fn joined<T>(handle: ScopedJoinHandle<'_, T>) -> Result<T, Problems> {
 }
 
 /// The changed paths: from a file, or from git's comparison.
-fn compared(since: &Since, refs: Option<&Refs>, git: &Repository) -> Result<Changes, Problems> {
+fn compared(since: &Since, refs: Option<&Refs>, root: &Path, git: &Repository) -> Result<Changes, Problems> {
     if let Some(file) = &since.changed_from {
         return listed(file);
     }
     let Some(refs) = refs else {
+        if let Some(top) = root.ancestors().find(|folder| folder.join(".git").exists()) {
+            return Err(Problem::new(format!("git cannot read the repository at `{}`", top.display()))
+                .note("it may be somebody else's, or damaged")
+                .help("`git status` there says why; or name the changed paths with `--changed-from FILE`")
+                .into());
+        }
         return Err(Problem::new("the tree is in no git repository, so nobody knows what changed")
             .help("name the changed paths with `--changed-from FILE`")
             .into());
     };
-    let main = refs.main.clone().unwrap_or_else(|| "HEAD".to_owned());
-    let base = since.base.clone().unwrap_or(main);
+    let base = match since.base.clone().or_else(|| refs.main.clone()) {
+        Some(base) => base,
+        // A CI often fetches one branch alone: compared with itself nothing would ever differ.
+        None if git.remote().is_some() => {
+            return Err(Problem::new("nobody knows what to compare with: no main branch was fetched")
+                .note("looked for `HEAD`, `main` and `master` of `origin`, and for a local `main` or `master`")
+                .help("`git fetch origin BRANCH`, then `--base origin/BRANCH`; a shallow clone needs `--unshallow`")
+                .into());
+        }
+        None => "HEAD".to_owned(),
+    };
     if refs.head.is_none() && since.base.is_none() {
         // Before the first commit everything is new.
         let Tracked { files, submodules } = git.tracked()?;
@@ -155,7 +171,62 @@ fn listed(file: &Path) -> Result<Changes, Problems> {
     };
     read.map_err(|e| Problem::io("read", if stdin { Path::new("stdin") } else { file }, &e))?;
     let text = String::from_utf8_lossy(&bytes);
-    let end = if text.contains('\0') { '\0' } else { '\n' };
-    let paths = text.split(end).map(|line| line.trim_end_matches('\r')).filter(|line| !line.trim().is_empty());
-    Ok(Changes { changes: paths.map(|path| Change { path: path.to_owned(), gone: false }).collect(), base: None })
+    let lines = !text.contains('\0');
+    let paths = text.split(if lines { '\n' } else { '\0' }).map(|line| line.trim_end_matches('\r'));
+    let paths = paths.filter(|line| !line.trim().is_empty());
+    let plain = |line: &str| quoted(line).filter(|_| lines).unwrap_or_else(|| line.to_owned());
+    Ok(Changes { changes: paths.map(|path| Change { path: plain(path), gone: false }).collect(), base: None })
+}
+
+/// The path that git writes in quotes, where its name holds what `core.quotePath` says; `None` for any other line.
+fn quoted(line: &str) -> Option<String> {
+    let inner = line.strip_prefix('"')?.strip_suffix('"').filter(|inner| !inner.is_empty())?;
+    let (mut bytes, mut rest) = (Vec::new(), inner.bytes());
+    while let Some(byte) = rest.next() {
+        if byte == b'"' {
+            return None;
+        }
+        if byte != b'\\' {
+            bytes.push(byte);
+            continue;
+        }
+        bytes.push(match rest.next()? {
+            b'a' => 7,
+            b'b' => 8,
+            b't' => b'\t',
+            b'n' => b'\n',
+            b'v' => 11,
+            b'f' => 12,
+            b'r' => b'\r',
+            plain @ (b'"' | b'\\') => plain,
+            first @ b'0'..=b'3' => {
+                let mut digit = || rest.next().filter(|byte| (b'0'..=b'7').contains(byte)).map(|byte| byte - b'0');
+                (first - b'0') * 64 + digit()? * 8 + digit()?
+            }
+            _ => return None,
+        });
+    }
+    Some(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_in_the_quotes_of_git_is_the_path_itself() {
+        for (line, want) in [
+            (r#""stacks/\303\274 x/\303\251 \"q\".txt""#, Some("stacks/ü x/é \"q\".txt")),
+            (r#""a\tb\\c""#, Some("a\tb\\c")),
+            ("stacks/a/main.tf", None),
+            (r#""half"#, None),
+            (r#"""#, None),
+            (r#""a"b""#, None),
+            (r#""a\""#, None),
+            (r#""a\9""#, None),
+            (r#""a\40""#, None),
+        ] {
+            assert_eq!(quoted(line).as_deref(), want, "{line}");
+        }
+    }
 }

@@ -65,6 +65,12 @@ pub fn run(args: Args, context: &Context) -> Outcome {
             Problem::usage(format!("`{}` is the name of a step of suil", args.name)).expected("expected another name"),
         );
     }
+    if let Some(url) = args.details_url.as_deref().filter(|url| !is_of_the_web(url)) {
+        problems.push(
+            Problem::usage(format!("`{url}` is no address of a page"))
+                .expected("expected one that begins with `https://` or `http://`"),
+        );
+    }
     if args.summary.len() > SUMMARY {
         problems.push(Problem::usage("the summary is longer than 4 KB").help("put the rest into `--details-file`"));
     }
@@ -87,14 +93,14 @@ pub fn run(args: Args, context: &Context) -> Outcome {
     }
     let (root, repo) = tree::named(&args.place, context)?;
     let store = super::root::store(&root, context)?;
-    let key = plain(&args.stack);
+    let key = &plain(&args.stack);
     let run = run_of(&*store, &repo, key, args.run.clone().or_else(|| either("RUN_ID")))?;
     let redactor = Redactor::new(Mask::new());
     let environment = settings::all();
     redactor.add_environment(environment.iter().map(|(name, value)| (name.as_str(), value.as_str())));
     let check = store::Check {
         run: run.clone(),
-        stack: key.to_owned(),
+        stack: key.clone(),
         name: args.name.clone(),
         state: match args.status {
             Status::Pass => CheckState::Pass,
@@ -111,13 +117,19 @@ pub fn run(args: Args, context: &Context) -> Outcome {
     let value = || {
         Plain::from_iter([
             ("run", Plain::from(run.as_str())),
-            ("stack", Plain::from(key)),
+            ("stack", Plain::from(key.as_str())),
             ("name", Plain::from(check.name.as_str())),
             ("status", Plain::from(check.state.word())),
         ])
     };
     ui::show(context.output, || format!("check {} of {key}: {}\n", check.name, check.state), value)?;
     Ok(Exit::Done)
+}
+
+/// True for an address that a browser may open: it becomes a link on a page.
+fn is_of_the_web(url: &str) -> bool {
+    let head = |scheme: &str| url.get(..scheme.len()).is_some_and(|head| head.eq_ignore_ascii_case(scheme));
+    (head("https://") || head("http://")) && !url.contains(|c: char| c.is_control() || c.is_whitespace())
 }
 
 /// The run that the check belongs to.

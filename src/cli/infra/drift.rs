@@ -68,7 +68,7 @@ pub fn run(args: Args, context: &Context) -> Outcome {
 
 /// A length of time as it is typed.
 fn age(text: &str) -> Result<TimeDelta, String> {
-    let expected = || "expected a number and `s`, `m`, `h` or `d`, such as `24h`".to_owned();
+    let expected = || "a number and `s`, `m`, `h` or `d`, such as `24h`".to_owned();
     let unit = text.chars().last().ok_or_else(expected)?;
     let seconds = match unit {
         's' => 1,

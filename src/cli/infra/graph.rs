@@ -84,7 +84,8 @@ pub fn run(args: Args, context: &Context) -> Outcome {
     Ok(Exit::Done)
 }
 
-/// The graph, with the nodes where they are wanted. A page is drawn without them where the workspace is broken, and suil says so.
+/// The graph, with the nodes where they are wanted. A page is drawn without them where the workspace is broken, and suil
+/// says so.
 fn graph(args: &Args, tree: &tree::Tree, context: &Context) -> Result<Graph, Problems> {
     let graph = || tree.graph.clone();
     if !args.nodes && args.format != Some(Format::Html) {

@@ -84,7 +84,8 @@ impl Ground {
     pub fn of(choice: &Choice, context: &Context) -> Result<Ground, Problems> {
         let (tree, changes) = tree::open(&choice.place, choice.follows_change().then_some(&choice.since), context)?;
         let touched = |changes: Changes| {
-            let query = Query { changed: changes.paths(), requested: choice.stacks.clone() };
+            let requested = choice.stacks.iter().map(|word| tree.named(word.trim())).collect();
+            let query = Query { changed: changes.paths(), requested };
             let around = Around::open(&tree, context);
             let data = around.map(|around| around.told(&tree, &changes)).transpose()?.unwrap_or_default();
             Ok::<_, Problems>(graph::affected_with(&tree.graph, &query, &data))
@@ -116,11 +117,12 @@ impl Ground {
         let mut problems = Problems::new();
         let mut chosen: Vec<Chosen> = Vec::new();
         let own = self.graph.stacks.iter().filter(|stack| !stack.external);
-        for key in choice.stacks.iter().filter(|key| !key.trim().is_empty()) {
-            let key = plain(key);
-            match self.graph.stacks.iter().find(|stack| stack.key == key && !stack.external) {
+        for word in choice.stacks.iter().map(|word| word.trim()).filter(|word| !word.is_empty()) {
+            let key = plain(&tree::stack_of(&self.site.root, &self.graph, word));
+            let of = |stack: &&graph::Stack| stack.key == key || stack.layer.as_deref() == Some(&key);
+            match self.graph.stacks.iter().filter(|stack| !stack.external).find(of) {
                 Some(stack) => chosen.push(requested(&stack.key)),
-                None => problems.push(self.unknown(key)?),
+                None => problems.push(self.unknown(&key)?),
             }
         }
         if !problems.is_empty() {
@@ -167,7 +169,7 @@ impl Ground {
     pub fn restored(&self, keys: &[String]) -> Result<Option<(Restored, Vec<String>)>, Problems> {
         let known: Vec<String> =
             engine::removed(&*self.store, &self.site.repo)?.into_iter().map(|seen| seen.key).collect();
-        let wanted: Vec<String> = keys.iter().map(|key| plain(key).to_owned()).collect();
+        let wanted: Vec<String> = keys.iter().map(|key| plain(key)).collect();
         let strange = wanted.iter().filter(|key| !known.contains(key));
         let problems: Problems = strange
             .map(|key| {
@@ -240,9 +242,10 @@ pub fn requested(key: &str) -> Chosen {
     Chosen { key: key.to_owned(), reasons: vec![Reason::Requested], via: Vec::new() }
 }
 
-/// A key without the word for no instance.
-pub fn plain(key: &str) -> &str {
-    key.trim().strip_suffix(":default").unwrap_or(key.trim())
+/// A key as the graph has it: its path cleaned, no word for no instance.
+pub fn plain(key: &str) -> String {
+    let (path, instance) = graph::key::split(key.trim());
+    graph::key::key(&graph::key::clean(path).unwrap_or_else(|| path.to_owned()), instance)
 }
 
 /// Writes down which stacks the tree has: one that is gone later can still be destroyed.

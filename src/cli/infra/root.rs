@@ -5,6 +5,7 @@ use super::options::{self, here};
 use super::tree::{self, Where};
 use crate::base::{Problem, Problems};
 use crate::cli::Context;
+use crate::infra::layer::Options;
 use crate::infra::store::{self, Store};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -14,21 +15,36 @@ const MARKS: [&str; 2] = [".git", "data/common.yaml"];
 
 /// The root of the tree: the folder that is named, else the nearest at or above the current one that has a
 /// `stackorder.yaml`, else the folders of layers, else a `.git`, else the data of a workspace, else the current folder.
+/// Of the last three it is the folder `infra`, where the tree is there.
 ///
 /// # Errors
 /// There is no current folder, or a variable `STACKS_*` makes no sense.
 pub fn root(named: Option<&Path>, context: &Context) -> Result<PathBuf, Problems> {
+    let layers = options::read(false)?;
     if let Some(folder) = named.or(context.workspace.as_deref()) {
         return match folder.is_dir() {
+            true if named.is_none() => Ok(within(here()?.join(folder), &layers)),
             true => Ok(here()?.join(folder)),
             false => Err(Problem::new(format!("there is no folder `{}`", folder.display())).into()),
         };
     }
     let here = here()?;
     let with = |mark: &str| here.ancestors().find(|folder| folder.join(mark).exists()).map(Path::to_owned);
-    let layers = options::read(false)?;
     let found = with("stackorder.yaml").or_else(|| layers.root(&here));
-    Ok(found.or_else(|| MARKS.iter().find_map(|mark| with(mark))).unwrap_or(here))
+    Ok(found.unwrap_or_else(|| within(MARKS.iter().find_map(|mark| with(mark)).unwrap_or(here.clone()), &layers)))
+}
+
+/// The folder `infra` of a workspace where the tree is there: the workspace itself has no stacks then.
+fn within(folder: PathBuf, layers: &Options) -> PathBuf {
+    let is_tree = |folder: &Path| {
+        folder.join("stackorder.yaml").exists()
+            || folder.join(&layers.stacks).is_dir() && folder.join(&layers.environments).is_dir()
+    };
+    let infra = folder.join("infra");
+    match !is_tree(&folder) && !folder.join(&layers.stacks).exists() && is_tree(&infra) {
+        true => infra,
+        false => folder,
+    }
 }
 
 /// Opens the store of the tree at `root`, or the one that SUIL_STORE names.
@@ -70,4 +86,23 @@ pub fn known(place: &Where, context: &Context) -> Result<Option<Books>, Problems
         (None, None) => None,
     };
     Ok(Some(Books { store, repo }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_tree_of_a_workspace_is_its_folder_infra_unless_it_has_stacks_itself() {
+        let room = tempfile::tempdir().expect("a folder");
+        let (root, layers) = (room.path().to_owned(), Options::default());
+        let found = || within(root.clone(), &layers);
+        let make = |folder: &str| std::fs::create_dir_all(root.join(folder)).expect("made");
+        make("infra/stacks");
+        assert_eq!(found(), root);
+        make("infra/environments");
+        assert_eq!(found(), root.join("infra"));
+        make("stacks");
+        assert_eq!(found(), root);
+    }
 }

@@ -133,6 +133,21 @@ fn called(args: &Where, root: &Path, remote: Option<String>) -> String {
     args.repo.clone().or(remote).unwrap_or_else(folder)
 }
 
+/// The stack that a word of the command line names: a folder is seen from here first, then from the root.
+pub fn stack_of(root: &Path, graph: &Graph, word: &str) -> String {
+    let (path, instance) = graph::key::split(word);
+    let seen = || {
+        let here = options::here().ok()?.join(path).canonicalize().ok()?;
+        let below = here.strip_prefix(root.canonicalize().ok()?).ok()?.to_str()?.to_owned();
+        Some(graph::key::key(&below, instance)).filter(|_| !below.is_empty())
+    };
+    let known = |name: &str| graph::find(graph, name).is_ok();
+    if word.is_empty() {
+        return String::new();
+    }
+    seen().filter(|name| known(name) || !known(word)).unwrap_or_else(|| word.to_owned())
+}
+
 impl Tree {
     /// Who holds the locks of stacks of this tree, by key. Where there is no store nobody does.
     ///
@@ -145,16 +160,9 @@ impl Tree {
         Ok(locks.map(|lock| (lock.stack, graph::Holder { run: lock.run, pr: 0, who: lock.who })).collect())
     }
 
-    /// The stack that a word of the command line names: a folder is seen from here first, then from the root.
+    /// As [`stack_of`].
     pub fn named(&self, word: &str) -> String {
-        let (path, instance) = graph::key::split(word);
-        let seen = || {
-            let here = options::here().ok()?.join(path).canonicalize().ok()?;
-            let below = here.strip_prefix(self.root.canonicalize().ok()?).ok()?.to_str()?.to_owned();
-            Some(graph::key::key(&below, instance)).filter(|_| !below.is_empty())
-        };
-        let known = |name: &str| graph::find(&self.graph, name).is_ok();
-        seen().filter(|name| known(name) || !known(word)).unwrap_or_else(|| word.to_owned())
+        stack_of(&self.root, &self.graph, word)
     }
 
     /// The stacks that the old revision had and this tree has no more.

@@ -30,9 +30,11 @@ pub fn run(args: Args, context: &Context) -> Outcome {
     ];
     let told = [("errors", ui::graph::plain(&checked.errors)), ("warnings", ui::graph::plain(&warnings))];
     let text = || {
-        let end = match checked.errors.len() {
-            0 => "nothing wrong".to_owned(),
-            n => count(n, "error"),
+        let end = match (checked.errors.len(), warnings.len()) {
+            (0, 0) => "nothing wrong".to_owned(),
+            (0, n) => count(n, "warning"),
+            (n, 0) => count(n, "error"),
+            (n, m) => format!("{}, {}", count(n, "error"), count(m, "warning")),
         };
         let (stacks, modules) = (count(stacks, "stack"), count(graph.modules.len(), "module"));
         format!("{stacks}, {modules}, {}: {end}\n", count(graph.edges.len(), "edge"))

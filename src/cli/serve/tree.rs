@@ -3,7 +3,7 @@
 
 use super::answer::Fault;
 use super::kept::Kept;
-use crate::base::{Problem, Problems};
+use crate::base::Problems;
 use crate::cli::Context;
 use crate::cli::infra::nodes::Around;
 use crate::cli::infra::options;
@@ -117,8 +117,8 @@ impl Tree {
             return Ok(known);
         }
         let revision = git.revision(commit).map_err(|problem| Fault::not_found(problem.what))?;
-        let real = self.root.canonicalize().map_err(|e| Problem::io("find", &self.root, &e))?;
-        let graph = graph::of_revision(&Arc::new(Bare(revision)), repo, &real, &options::read(false)?);
+        let tree: Arc<dyn data::Tree> = Arc::new(Bare(revision));
+        let graph = graph::of_revision(&tree, repo, &self.root, &options::read(false)?);
         let short = commit.get(..12).unwrap_or(commit);
         let mut graph = graph.map_err(|problems| told(problems, short))?;
         graph.sha = Some(commit.to_owned());
@@ -131,7 +131,8 @@ impl Tree {
         let place = tree::Where { repo_root: Some(self.root.clone()), repo: self.name.clone() };
         let (tree, _) = tree::open(&place, None, &self.context)?;
         // What is wrong with the workspace is told where its nodes are.
-        let drawn = Around::open(&tree, &self.context).and_then(|around| around.drawn(tree.graph.clone()).ok());
+        let around = Around::open(&tree, &self.context);
+        let drawn = around.and_then(|around| around.drawn(tree.graph.clone()).ok());
         Ok(drawn.unwrap_or(tree.graph))
     }
 }

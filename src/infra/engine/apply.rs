@@ -161,15 +161,19 @@ impl Work<'_> {
 
     /// Holds a saved plan against what it was made of, once more: the files may have changed since the gate.
     fn check(&self, at: usize, session: &Session<'_>, card: &Card) -> Result<(), Problem> {
-        let artifact = self.own(at);
         if session.content()? != card.tree {
             return Err(moved(session.unit.key()));
         }
-        if !artifact.is_whole(card)? {
-            let what = format!("the plan file of stack `{}` is not the one that was made", session.unit.key());
-            return Err(Problem::new(what).help("plan the stack again").kind(Kind::Refused));
+        self.is_whole(at, card)
+    }
+
+    /// Holds the plan file against what is known of it.
+    fn is_whole(&self, at: usize, card: &Card) -> Result<(), Problem> {
+        if self.own(at).is_whole(card)? {
+            return Ok(());
         }
-        Ok(())
+        let what = format!("the plan file of stack `{}` is not the one that was made", self.set.key(at));
+        Err(Problem::new(what).help("plan the stack again").kind(Kind::Refused))
     }
 
     /// Writes what was shown of each stack into this run: what a stack may do is known from there, whatever becomes of its
@@ -203,6 +207,8 @@ impl Work<'_> {
                 let problem = Problem::new(format!("stack `{key}` was not applied")).kind(Kind::Interrupted);
                 return Err(Failure { interrupted: true, ..Failure::from(problem) });
             }
+            // The hook, and others while it ran, may have written there.
+            self.is_whole(at, card)?;
             // From here on whoever resumes the run must ask Terraform how far it got.
             Ok(self.start(at)?)
         });

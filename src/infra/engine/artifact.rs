@@ -116,12 +116,13 @@ impl Artifact {
         }
     }
 
-    /// Makes the folder, for the owner's eyes. A plan that is there stays until the new one is whole.
+    /// Makes the folder, for the owner's eyes; one that is there, which may be anybody's, stays as it is. A plan that is
+    /// there stays until the new one is whole.
     ///
     /// # Errors
     /// It cannot be made.
     pub fn prepare(&self) -> Result<(), Problem> {
-        file::private_folder(&self.folder)?;
+        file::new_private_folder(&self.folder)?;
         self.sweep();
         gone(&self.aside())
     }
@@ -292,6 +293,11 @@ mod tests {
             std::os::unix::fs::PermissionsExt::mode(&path.metadata().expect("there").permissions()) & 0o777
         };
         assert_eq!((mode(&artifact.folder), mode(&artifact.json())), (0o700, 0o600));
+        // A folder that somebody else made is theirs.
+        let shared = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+        std::fs::set_permissions(&artifact.folder, shared).expect("a mode");
+        artifact.prepare().expect("prepared");
+        assert_eq!(mode(&artifact.folder), 0o755);
         artifact.remove().expect("removed");
         assert_eq!(std::fs::read_dir(&artifact.folder).expect("a folder").count(), 0);
     }

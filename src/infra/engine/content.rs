@@ -6,7 +6,8 @@ use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
 /// The digest over names and contents of all files of `parts` (folders and files), seen from `root`. Folders that are
-/// `foreign`, and what Terraform itself writes, do not count. A part that is not there counts as absent.
+/// `foreign`, and what Terraform itself writes, do not count. A part that is not there counts as absent. Folders behind
+/// links count where they are below `root`.
 ///
 /// # Errors
 /// A file or folder cannot be read.
@@ -14,6 +15,8 @@ pub fn content(root: &Path, parts: &[PathBuf], foreign: &BTreeSet<PathBuf>) -> R
     let mut lines: BTreeMap<PathBuf, String> = BTreeMap::new();
     let mut open: Vec<PathBuf> = parts.to_vec();
     let mut first = open.len();
+    let top = root.canonicalize().unwrap_or_else(|_| root.to_owned());
+    let mut followed: BTreeSet<PathBuf> = BTreeSet::new();
     while let Some(path) = open.pop() {
         let is_part = open.len() < first;
         first = first.min(open.len());
@@ -33,6 +36,11 @@ pub fn content(root: &Path, parts: &[PathBuf], foreign: &BTreeSet<PathBuf>) -> R
         if kind.is_symlink() && path.is_dir() && !is_part {
             let target = fs::read_link(&path).map_err(failed)?;
             lines.insert(shown, format!("-> {}", target.display()));
+            let real = path.canonicalize().ok().and_then(|real| Some(root.join(real.strip_prefix(&top).ok()?)));
+            // A folder around the link holds more than what is read through it.
+            if let Some(real) = real.filter(|real| !path.starts_with(real) && followed.insert(real.clone())) {
+                open.push(real);
+            }
         } else if path.is_dir() {
             for entry in fs::read_dir(&path).map_err(failed)? {
                 let entry = entry.map_err(failed)?;
@@ -98,5 +106,14 @@ mod tests {
             assert_eq!(now() != before, counts, "{path}");
         }
         assert_ne!(now(), before);
+        write("shared/x.tpl", "1");
+        std::os::unix::fs::symlink("../../shared", root.join("s/a/shared")).expect("a link");
+        std::os::unix::fs::symlink("..", root.join("s/a/around")).expect("a link");
+        std::os::unix::fs::symlink("../s/a", root.join("shared/back")).expect("a link");
+        let before = now();
+        write("s/other.txt", "1");
+        assert_eq!(now(), before);
+        write("shared/x.tpl", "2");
+        assert_ne!(now(), before, "what is read through a link counts");
     }
 }

@@ -5,8 +5,11 @@ use super::work::Work;
 use super::{Site, Summary};
 use crate::base::problem::{self, Kind};
 use crate::base::{Problem, Problems};
-use crate::infra::store::{CheckState, Outcome, Phase, Run, StackState};
+use crate::infra::store::{Check, CheckState, Filter, Outcome, Phase, Run, StackState};
 use std::collections::BTreeMap;
+
+/// So many runs of a stack after the one that planned it are asked for checks.
+const LATER: u32 = 50;
 
 /// What was shown of a stack before it is applied: what an apply may do, and nothing else.
 #[derive(Clone, PartialEq, Debug)]
@@ -37,7 +40,7 @@ impl Work<'_> {
             if matches!(stand.state(), StackState::Applied | StackState::Skipped) {
                 continue;
             }
-            match self.planned_for(at, from_plan) {
+            match self.is_shown(at).and_then(|()| self.planned_for(at, from_plan)) {
                 Ok(basis) => {
                     self.change(at, |stand| {
                         stand.summary = basis.summary.clone();
@@ -59,6 +62,23 @@ impl Work<'_> {
                 Err(problems)
             }
         }
+    }
+
+    /// Where this run showed its own plans: another run may have made a plan in the place of one of them since, or used it.
+    fn is_shown(&self, at: usize) -> Result<(), Problem> {
+        if !self.shows {
+            return Ok(());
+        }
+        let card = self.found(at)?.map(|(_, card)| card);
+        if card.as_ref().is_some_and(|card| card.run == self.run.id) {
+            return Ok(());
+        }
+        let problem = Problem::new(format!("the plan of stack `{}` is not the one that was shown", self.set.key(at)));
+        let problem = match card {
+            Some(card) => problem.note(format!("run `{}` made another one meanwhile", card.run)),
+            None => problem.note("another run used it meanwhile, or somebody removed it"),
+        };
+        Err(problem.help("plan and apply it again").kind(Kind::Refused))
     }
 
     /// What was planned of a stack for the commit of the run.
@@ -151,15 +171,36 @@ impl Work<'_> {
             .kind(Kind::Refused))
     }
 
-    /// The named checks of a stack that failed in the run in which it was planned.
-    fn failed_checks(&self, at: usize, run: &str) -> Problems {
-        let checks = match self.store.checks(run) {
+    /// The latest words of the named checks of a stack, from the run in which it was planned on: who tells one may take a
+    /// later run of the stack for that.
+    fn checks(&self, key: &str, run: &str) -> Result<BTreeMap<String, Check>, Problem> {
+        let filter = Filter {
+            repo: Some(self.run.repo.clone()),
+            stack: Some(key.to_owned()),
+            limit: Some(LATER),
+            ..Filter::default()
+        };
+        let later = self.store.runs(&filter)?.into_iter().map(|run| run.id).filter(|id| id.as_str() > run);
+        let mut latest: BTreeMap<String, Check> = BTreeMap::new();
+        for id in later.chain([run.to_owned()]) {
+            for check in self.store.checks(&id)?.into_iter().filter(|check| check.stack == key) {
+                if latest.get(&check.name).is_none_or(|known| known.at < check.at) {
+                    latest.insert(check.name.clone(), check);
+                }
+            }
+        }
+        Ok(latest)
+    }
+
+    /// Those of them that failed.
+    pub(super) fn failed_checks(&self, at: usize, run: &str) -> Problems {
+        let key = self.set.key(at);
+        let checks = match self.checks(key, run) {
             Ok(checks) => checks,
             Err(problem) => return vec![problem],
         };
-        let key = self.set.key(at);
-        let failed = checks.into_iter().filter(|check| check.stack == key && check.state == CheckState::Fail);
-        let told = |check: crate::infra::store::Check| {
+        let failed = checks.into_values().filter(|check| check.state == CheckState::Fail);
+        let told = |check: Check| {
             let problem = Problem::new(format!("check `{}` of stack `{key}` failed", check.name)).kind(Kind::Refused);
             let problem = if check.summary.is_empty() { problem } else { problem.note(check.summary) };
             match check.url {

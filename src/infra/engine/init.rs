@@ -1,13 +1,16 @@
 //! `terraform init`: once for each stack and what it depends on, and never two that fill one cache of plugins.
 
 use super::{Site, Unit};
+use crate::base::problem::Kind;
 use crate::base::{FileId, Problem, digest, file};
 use crate::infra::hcl::{self, RemoteState};
+use crate::infra::terraform::Stop;
 use rustix::fs::{FlockOperation, flock};
 use std::collections::BTreeSet;
 use std::fs::{self, File, OpenOptions};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// What the code of a unit says about its `init`.
 pub struct Needs {
@@ -104,7 +107,7 @@ impl Needs {
         file::private_folder(&work)?;
         let folder = digest::sha256(unit.place(site).as_os_str().as_encoded_bytes());
         let name = format!("init-{}.lock", folder.get(..16).unwrap_or(&folder));
-        let folder = locked(&work.join(name), FlockOperation::LockExclusive)?;
+        let folder = locked(&work.join(name), FlockOperation::NonBlockingLockExclusive, &site.stop)?;
         if let Some(plugins) = &site.plugins {
             file::private_folder(plugins)?;
         }
@@ -112,8 +115,11 @@ impl Needs {
             true => None,
             false => {
                 let filled = !self.far && site.plugins.as_deref().is_some_and(|plugins| self.are_cached(unit, plugins));
-                let how = if filled { FlockOperation::LockShared } else { FlockOperation::LockExclusive };
-                Some(locked(&work.join("plugins.lock"), how)?)
+                let how = match filled {
+                    true => FlockOperation::NonBlockingLockShared,
+                    false => FlockOperation::NonBlockingLockExclusive,
+                };
+                Some(locked(&work.join("plugins.lock"), how, &site.stop)?)
             }
         };
         Ok(Turn { _folder: folder, _cache: cache })
@@ -150,13 +156,22 @@ fn stamp(unit: &Unit) -> PathBuf {
     unit.data().join("suil-init")
 }
 
-fn locked(path: &Path, how: FlockOperation) -> Result<File, Problem> {
+/// Between two looks whether a lock is free.
+const PAUSE: Duration = Duration::from_millis(20);
+
+/// Waits for a lock, unless a stop is asked for: another process may hold it for minutes.
+fn locked(path: &Path, how: FlockOperation, stop: &Stop) -> Result<File, Problem> {
     let file = OpenOptions::new().create(true).append(true).mode(0o600).open(path);
     let file = file.map_err(|e| Problem::io("open", path, &e))?;
     loop {
         match flock(&file, how) {
             Ok(()) => return Ok(file),
             Err(rustix::io::Errno::INTR) => {}
+            Err(rustix::io::Errno::WOULDBLOCK) if stop.asked() => {
+                let problem = Problem::new("interrupted while another `init` was waited for");
+                return Err(problem.kind(Kind::Interrupted));
+            }
+            Err(rustix::io::Errno::WOULDBLOCK) => std::thread::sleep(PAUSE),
             Err(e) => return Err(Problem::io("lock", path, &std::io::Error::from(e))),
         }
     }
@@ -176,4 +191,27 @@ pub fn code(folder: &Path) -> Result<Vec<PathBuf>, Problem> {
     }
     found.sort();
     Ok(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_lock_that_another_holds_is_waited_for_until_a_stop_is_asked_for() {
+        let room = tempfile::tempdir().expect("a folder");
+        let (path, stop) = (room.path().join("lock"), Stop::default());
+        let take = || locked(&path, FlockOperation::NonBlockingLockExclusive, &stop);
+        let held = take().expect("free");
+        std::thread::scope(|scope| {
+            let waits = scope.spawn(take);
+            std::thread::sleep(PAUSE * 3);
+            assert!(!waits.is_finished());
+            drop(held);
+            let held = waits.join().expect("no panic").expect("free again");
+            stop.ask();
+            assert_eq!(take().expect_err("held").kind, Kind::Interrupted);
+            drop(held);
+        });
+    }
 }

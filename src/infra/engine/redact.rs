@@ -1,5 +1,8 @@
 //! Covers secrets in what Terraform says, before it is stored or shown: values that are known, and what looks like one.
 
+mod blocks;
+mod named;
+
 use crate::base::Mask;
 use regex::{Captures, Regex};
 use serde_json::Value;
@@ -29,8 +32,17 @@ impl std::fmt::Debug for Redactor {
 pub fn is_secret_name(name: &str) -> bool {
     let name = name.to_ascii_uppercase();
     let parts = ["PASSWORD", "PASSWD", "PASSPHRASE", "SECRET", "TOKEN", "CREDENTIAL", "PRIVATE", "APIKEY"];
-    parts.iter().any(|part| name.contains(part)) || name.split('_').any(|part| part == "KEY")
+    parts.iter().any(|part| name.contains(part)) || name.split('_').any(|part| part == "KEY" || part == "PASS")
 }
+
+/// True for a setting of a backend whose value is a secret.
+pub(super) fn is_secret_setting(name: &str, value: &str) -> bool {
+    let opens = || ADDRESS.as_ref().is_some_and(|address| address.is_match(value));
+    named::is_secret(name.trim()) || name.trim() == "conn_str" || opens()
+}
+
+/// The ends of names whose values are secrets, as a pattern.
+const SECRET: &str = "password|passwd|passphrase|secret|token|(?:secret|api|private|access|signing)[_-]?key";
 
 static PATTERNS: LazyLock<Vec<Regex>> = LazyLock::new(|| {
     let texts = [
@@ -43,6 +55,7 @@ static PATTERNS: LazyLock<Vec<Regex>> = LazyLock::new(|| {
         r"\bxox[a-z]-[A-Za-z0-9-]{8,}",
         r"\bxapp-[A-Za-z0-9-]{8,}",
         r"https://hooks\.slack\.com/services/[A-Za-z0-9/_-]+",
+        r"(?i)\bbearer[ \t]+[A-Za-z0-9._~+/=-]{16,}",
     ];
     texts.iter().filter_map(|text| Regex::new(text).ok()).collect()
 });
@@ -51,10 +64,13 @@ static PATTERNS: LazyLock<Vec<Regex>> = LazyLock::new(|| {
 /// parentheses.
 static ASSIGNED: LazyLock<Option<Regex>> = LazyLock::new(|| {
     let value = r#"(?:"(?:[^"\\\n]|\\.)*"|[^\s"',}(\[{]+)"#;
-    let text =
-        format!(r#"(?i)((?:password|passwd|secret|token)"?[ \t]*(?:=|:)[ \t]*){value}(?:([ \t]*->[ \t]*){value})?"#);
+    let text = format!(r#"(?i)((?:{SECRET})"?[ \t]*(?:=|:)[ \t]*){value}(?:([ \t]*->[ \t]*){value})?"#);
     Regex::new(&text).ok()
 });
+
+/// The password of an address: `postgres://user:password@host`.
+static ADDRESS: LazyLock<Option<Regex>> =
+    LazyLock::new(|| Regex::new(r#"(\b[a-zA-Z][a-zA-Z0-9+.-]*://[^\s/:@"']*:)[^\s/@"']+@"#).ok());
 
 impl Redactor {
     /// One that knows what `mask` knows, now and later.
@@ -87,7 +103,7 @@ impl Redactor {
 
     /// Covers every secret in a text.
     pub fn text(&self, text: &str) -> String {
-        let mut out = self.mask.apply(text);
+        let mut out = blocks::cover(self.mask.apply(text));
         for value in self.known.read().unwrap_or_else(PoisonError::into_inner).iter() {
             if out.contains(value.as_str()) {
                 out = out.replace(value.as_str(), COVER);
@@ -97,6 +113,9 @@ impl Redactor {
             if pattern.is_match(&out) {
                 out = pattern.replace_all(&out, COVER).into_owned();
             }
+        }
+        if let Some(address) = ADDRESS.as_ref().filter(|_| out.contains("://")) {
+            out = address.replace_all(&out, format!("${{1}}{COVER}@")).into_owned();
         }
         if let Some(assigned) = ASSIGNED.as_ref() {
             let cover = |found: &Captures<'_>| {
@@ -176,6 +195,7 @@ impl Redactor {
             }
             Value::Array(items) => items.iter_mut().for_each(|item| self.cover(item)),
             Value::Object(map) => {
+                map.iter_mut().filter(|(key, _)| named::is_secret(key)).for_each(|(_, value)| named::cover(value));
                 let odd: Vec<String> = map.keys().filter(|key| self.text(key) != **key).cloned().collect();
                 for key in odd {
                     if let Some(value) = map.shift_remove(&key) {
@@ -217,6 +237,11 @@ mod tests {
             (r#"  ~ token = "old" -> "new""#, "  ~ token = *** -> ***"),
             ("  + password = (sensitive value)", "  + password = (sensitive value)"),
             ("SECRET=hunter2, next", "SECRET=***, next"),
+            (r#"  + secret_key = "a""#, "  + secret_key = ***"),
+            (r#"  + public_key = "a""#, r#"  + public_key = "a""#),
+            ("postgres://bob:pa55@db/x, https://h:8443/y", "postgres://bob:***@db/x, https://h:8443/y"),
+            ("Bearer abcdefghijklmnop1234", "***"),
+            ("the bearer of this", "the bearer of this"),
             (r#"{"api_token": "x", "a": 1}"#, r#"{"api_token": ***, "a": 1}"#),
             ("secret_name = \"public\"", "secret_name = \"public\""),
             ("no secret here", "no secret here"),
@@ -240,11 +265,12 @@ mod tests {
             }}],
             "output_changes": {"o": {"after": "output-value", "after_sensitive": true}},
             "planned_values": {"outputs": {"o": {"sensitive": true, "value": "output-value"}}},
+            "variables": {"db_password": {"value": "by-its-name"}},
             "echo": ["abcd-1 and output-value", {"k-output-value": 1}, true],
         });
         redactor.plan(&mut plan);
         let text = plan.to_string();
-        for secret in ["123456", "abcd-1", "output-value"] {
+        for secret in ["123456", "abcd-1", "output-value", "by-its-name"] {
             assert!(!text.contains(secret), "{text}");
         }
         assert!(text.contains("bob") && text.contains("plain") && text.contains("true"), "{text}");

@@ -1,10 +1,11 @@
 //! One stack and Terraform: made ready, planned, applied. Each step is one start of the program.
 
 use super::init::Needs;
+use super::redact::is_secret_setting;
 use super::restore::LOGS;
 use super::unit::Purpose;
 use super::{Site, Summary, Unit, content};
-use crate::base::{Problem, problem::Kind};
+use crate::base::{Problem, file, problem::Kind};
 use crate::data::tree;
 use crate::infra::layer;
 use crate::infra::terraform::process::{Ended, Job, Watch};
@@ -36,8 +37,8 @@ pub struct Failure {
 
 impl From<Problem> for Failure {
     fn from(problem: Problem) -> Failure {
-        let text = problem.what.clone();
-        Failure { problem: problem.into(), text, interrupted: false, left: false }
+        let (text, interrupted) = (problem.what.clone(), problem.kind == Kind::Interrupted);
+        Failure { problem: problem.into(), text, interrupted, left: false }
     }
 }
 
@@ -106,14 +107,38 @@ impl Session<'_> {
             return Ok(needs);
         }
         let turn = needs.turn(self.site, self.unit)?;
-        self.well("init", self.unit.init(), purpose, false)?;
-        drop(turn);
+        let mut words = self.unit.init();
+        let covers = self.covered(&mut words)?;
+        self.well("init", words, purpose, false)?;
+        drop((turn, covers));
         if !matches!(self.unit.stack.workspace.as_str(), "" | "default") {
             let words = ["workspace", "select", "-or-create", &self.unit.stack.workspace];
             self.well("workspace", words.map(OsString::from).into(), purpose, false)?;
         }
         needs.remember(self.unit)?;
         Ok(needs)
+    }
+
+    /// Takes secret settings of a backend out of the words of a start, which everybody on this machine can see, into private
+    /// files that are gone when what is given back is dropped.
+    fn covered(&self, words: &mut [OsString]) -> Result<Vec<tempfile::TempPath>, Problem> {
+        let mut covers = Vec::new();
+        for word in words {
+            let entry = word.to_str().and_then(|word| word.strip_prefix("-backend-config=")?.split_once('='));
+            let Some((name, value)) = entry.filter(|(name, value)| is_secret_setting(name, value)) else { continue };
+            self.site.redactor.add(value);
+            file::private_folder(self.logs)?;
+            let failed = |e: std::io::Error| Problem::io("write into", self.logs, &e);
+            // In JSON, as an argument, every character of a text is itself.
+            let mut cover =
+                tempfile::Builder::new().suffix(".tfbackend.json").tempfile_in(self.logs).map_err(failed)?;
+            let text = serde_json::json!({ name.trim(): value }).to_string();
+            std::io::Write::write_all(&mut cover, text.as_bytes()).map_err(failed)?;
+            let cover = cover.into_temp_path();
+            *word = format!("-backend-config={}", cover.display()).into();
+            covers.push(cover);
+        }
+        Ok(covers)
     }
 
     /// Plans into `file`.
@@ -262,6 +287,9 @@ impl Session<'_> {
         if self.unit.past.is_some() && self.unit.folder.join(ERRORED).is_file() {
             let place = self.unit.place(self.site).join(ERRORED);
             problem = problem.note(format!("`{ERRORED}` is brought to `{}`", self.site.shown(&place)));
+        }
+        if step == "apply" && text.contains("Saved plan is stale") {
+            problem = problem.help(format!("plan it again: `suil infra plan --stacks {key}`")).kind(Kind::Refused);
         }
         if ended.left {
             problem = problem.help("`suil infra resume` goes on when it has ended");

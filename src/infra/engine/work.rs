@@ -25,6 +25,8 @@ pub struct Work<'a> {
     pub pace: Pace,
     pub(super) logs: PathBuf,
     pub(super) hold: Hold,
+    /// The plans of this run itself are what was shown.
+    pub(super) shows: bool,
     stands: Mutex<Vec<Stand>>,
     /// What went wrong beside the stacks.
     problems: Mutex<Problems>,
@@ -109,6 +111,7 @@ impl<'a> Work<'a> {
             pace,
             logs,
             hold: Hold::default(),
+            shows: false,
             stands,
             problems: Mutex::default(),
         }
@@ -406,8 +409,10 @@ struct Lines<'a> {
 
 impl Watch for Lines<'_> {
     fn line(&self, line: &str) {
+        // What is indented belongs to a block, of which a line alone does not show whether it is secret.
+        let inside = line.starts_with([' ', '\t']);
         let line = line.trim();
-        if !line.is_empty() {
+        if !line.is_empty() && !inside {
             self.work.follow.phase(self.key, &self.work.site.redactor.text(line));
         }
     }

@@ -1,6 +1,7 @@
 //! The stacks that a change touches: a pure function of a graph and a list of paths.
 
 use super::glob::Glob;
+use super::links;
 use super::net::Net;
 use super::order::Order;
 use super::{Affected, Cell, Code, Graph, Kind, Loose, Matrix, Need, Origin, Reason, Stack, Touched, Warning, key};
@@ -99,8 +100,9 @@ impl<'a> Marks<'a> {
         let ignored: Vec<Glob> = graph.policy.ignore.iter().filter_map(|pattern| Glob::new(pattern).ok()).collect();
         let own = |stack: &&(usize, &Stack)| !stack.1.external;
         let numbered: Vec<(usize, &Stack)> = graph.stacks.iter().enumerate().collect();
-        let mut folders: HashMap<&str, Vec<usize>> = HashMap::new();
-        let mut watched: HashMap<&str, Vec<usize>> = HashMap::new();
+        let mut folders: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+        let mut watched: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+        let names = links::Names::new(&graph.links);
         for (number, stack) in numbered.iter().filter(own) {
             // What stands in the folder of a layer is that layer's alone; the rest of its stack is every layer's.
             if let Some(own) = &stack.layer {
@@ -112,7 +114,7 @@ impl<'a> Marks<'a> {
             stack.watch_paths.iter().for_each(|path| watched.entry(path.as_str()).or_default().push(*number));
         }
         let locals = graph.modules.iter().filter(|module| module.kind == Origin::Local);
-        let modules: HashMap<&str, &str> = locals.map(|module| (module.path.as_str(), module.key.as_str())).collect();
+        let modules: BTreeMap<&str, &str> = locals.map(|module| (module.path.as_str(), module.key.as_str())).collect();
         let waiting = Waiting::new(graph);
         let mut told = HashSet::new();
         for path in changed {
@@ -128,23 +130,43 @@ impl<'a> Marks<'a> {
             if dropped || !told.insert(clean.clone()) {
                 continue;
             }
-            let stacks = key::ancestors(&clean).find_map(|folder| folders.get(folder)).filter(|all| !all.is_empty());
-            for number in stacks.into_iter().flatten() {
-                self.mark(*number, Reason::Changed);
-                self.touch(graph.stacks.get(*number).map(|stack| stack.key.as_str()), &clean);
+            let mut claimed = false;
+            let others = names.of(&clean).into_iter().filter(|name| !ignored.iter().any(|glob| glob.matches(name)));
+            for name in std::iter::once(clean.clone()).chain(others) {
+                let stacks = key::ancestors(&name).find_map(|folder| folders.get(folder)).filter(|all| !all.is_empty());
+                self.mark_all(stacks.into_iter().flatten().copied(), Reason::Changed, &clean);
+                let readers = watched.get(name.as_str()).into_iter().flatten().copied();
+                let readers: BTreeSet<usize> = readers.chain(waiting.of(&name)).collect();
+                claimed |= stacks.is_some() || !readers.is_empty();
+                self.mark_all(readers, Reason::WatchPath, &clean);
+                let module = key::ancestors(&name).find_map(|folder| modules.get(folder)).or_else(|| modules.get(""));
+                claimed |= module.is_some();
+                self.changed.extend(module);
+                self.touch(module.copied(), &clean);
             }
-            let readers = watched.get(clean.as_str()).into_iter().flatten().copied();
-            let readers: BTreeSet<usize> = readers.chain(waiting.of(&clean)).collect();
-            for number in &readers {
-                self.mark(*number, Reason::WatchPath);
-                self.touch(graph.stacks.get(*number).map(|stack| stack.key.as_str()), &clean);
+            if claimed {
+                continue;
             }
-            let module = key::ancestors(&clean).find_map(|folder| modules.get(folder)).or_else(|| modules.get(""));
-            self.changed.extend(module);
-            self.touch(module.copied(), &clean);
-            if stacks.is_none() && readers.is_empty() && module.is_none() {
+            // A folder that is listed as one is a submodule: all that stands in it may differ.
+            let stacks: Vec<usize> = links::inside(&folders, &clean).into_iter().flatten().copied().collect();
+            let within: Vec<&str> = links::inside(&modules, &clean).into_iter().copied().collect();
+            let readers: Vec<usize> = links::inside(&watched, &clean).into_iter().flatten().copied().collect();
+            if stacks.is_empty() && within.is_empty() && readers.is_empty() {
                 self.unclaimed(&clean);
             }
+            self.mark_all(stacks, Reason::Changed, &clean);
+            self.mark_all(readers, Reason::WatchPath, &clean);
+            within.iter().for_each(|key| self.touch(Some(key), &clean));
+            self.changed.extend(within);
+        }
+    }
+
+    /// Marks stacks that `path` touches.
+    fn mark_all(&mut self, stacks: impl IntoIterator<Item = usize>, reason: Reason, path: &str) {
+        let graph = self.graph;
+        for number in stacks {
+            self.mark(number, reason);
+            self.touch(graph.stacks.get(number).map(|stack| stack.key.as_str()), path);
         }
     }
 

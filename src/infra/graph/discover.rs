@@ -25,7 +25,11 @@ pub fn places(tree: &Tree, taken: &BTreeSet<String>, found: &mut Found) -> BTree
     let read = each(&candidates, |path| read(tree, path));
     let mut places = BTreeMap::new();
     for (path, (own, code)) in candidates.iter().zip(read) {
-        let Some(backend) = &code.backend else { continue };
+        let Some(backend) = &code.backend else {
+            // What could not be read may have said that this is a stack.
+            found.warnings.extend(code.warnings);
+            continue;
+        };
         let at = Some(backend.at(backend.what.at));
         let kind = backend.what.kind.as_str();
         if path.is_empty() {

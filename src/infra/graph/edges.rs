@@ -110,12 +110,18 @@ pub fn edges(tree: &Tree, runs: &Runs, names: &Names, states: &HashMap<String, S
         }
         edges.entry(to.clone()).or_insert_with(|| edge(stack, to, Need::DependsOn, BTreeMap::new(), at));
     }
-    let ignored: Vec<String> = stack
-        .ignore_inferred
-        .iter()
-        .filter_map(|entry| target(tree, stack, entry, "ignore_inferred", found))
-        .filter_map(|target| names.resolve(stack, &target))
-        .collect();
+    let mut ignored: Vec<String> = Vec::new();
+    for entry in &stack.ignore_inferred {
+        let Some(target) = target(tree, stack, entry, "ignore_inferred", found) else { continue };
+        match names.resolve(stack, &target) {
+            Some(to) => ignored.push(to),
+            None => {
+                let message = format!("{}: ignore_inferred {target}: no such stack in this repository", stack.key);
+                let at = Some(entry.at.clone());
+                found.warn(Word::UnknownIgnored, arrow(&stack.key, &target), message, at);
+            }
+        }
+    }
     for read in &code.states {
         let Some(state) = wanted(tree, folder, read) else { continue };
         let at = read.at(read.what.at);

@@ -19,6 +19,7 @@ mod glob;
 pub mod key;
 mod layers;
 pub mod left;
+mod links;
 mod memo;
 mod model;
 mod modules;
@@ -39,6 +40,7 @@ pub use affected::{Query, affected, affected_with};
 pub use cache::Before;
 pub use check::{Checked, check};
 pub use files::Listing;
+pub use links::Link;
 pub use model::{
     At, Backend, Code, Config, Edge, Env, Graph, Host, HostRead, Kind, Module, Need, Node, Origin, Policy, Stack,
     Warning,
@@ -115,10 +117,11 @@ impl Begun {
 /// # Errors
 /// Everything that is wrong in the configuration.
 pub fn open(root: &Path, repo: &str, options: &Options, listing: &Listing, begun: Begun) -> Result<Opened> {
+    let links = links::of(&files::Files::Disk(root), listing);
     let digest = begun.digest.unwrap_or_else(|| cache::digest(listing));
-    let id = cache::id(&digest, &format!("{repo}\n{options:?}"));
+    let id = cache::id(&digest, &format!("{repo}\n{options:?}\n{links:?}"));
     if let Some(graph) = begun.before.and_then(|before| before.graph(root, &id)) {
-        return Ok(Opened { graph, cached: true, digest });
+        return Ok(Opened { graph: Graph { links, ..graph }, cached: true, digest });
     }
     let memo = cache::memo(root);
     let real = root.canonicalize().map_err(|e| Problem::io("find", root, &e))?;
@@ -128,14 +131,15 @@ pub fn open(root: &Path, repo: &str, options: &Options, listing: &Listing, begun
     Ok(Opened { graph, cached: false, digest })
 }
 
-/// The graph of the tree at `root`, without links, as a revision has it.
+/// The graph of the tree at `root`, which is the repository `repo`, as a revision has it, layers and all.
 ///
 /// # Errors
 /// A folder cannot be listed, or everything that is wrong in the configuration.
-pub fn of_revision<T: Tree + 'static>(old: &Arc<T>, repo: &str, root: &Path, options: &Options) -> Result<Graph> {
+pub fn of_revision(old: &Arc<dyn Tree>, repo: &str, root: &Path, options: &Options) -> Result<Graph> {
+    let root = root.canonicalize().map_err(|e| Problem::io("find", root, &e))?;
     let listing = Listing::of_tree(&**old)?;
-    let run = Arc::new(lenient(root, options).of_revision(old.clone()));
-    let layers = layers::Layers { run: &run, root };
+    let run = Arc::new(lenient(&root, options).of_revision(Arc::clone(old)));
+    let layers = layers::Layers { run: &run, root: &root };
     scan::scan(files::Files::Tree(&**old), &listing, &memo::Memo::default(), repo, &layers)
 }
 

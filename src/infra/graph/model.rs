@@ -21,6 +21,13 @@ pub struct Graph {
     pub warnings: Vec<Warning>,
     #[serde(skip)]
     pub policy: Policy,
+    /// The sources that have a password in them, by the keys of their modules: whoever asks there needs it, and no output
+    /// has it.
+    #[serde(skip)]
+    pub closed: BTreeMap<String, String>,
+    /// The links inside the tree, sorted.
+    #[serde(skip)]
+    pub links: Vec<super::Link>,
 }
 
 impl Graph {
@@ -129,7 +136,7 @@ pub struct Module {
     pub kind: Origin,
     /// The folder below the root of a local module; the source without its version of another.
     pub path: String,
-    /// The source as the code writes it; empty for a local one.
+    /// The source as the code writes it, a password covered; empty for a local one.
     pub source: String,
     /// The version that is asked for; empty for none.
     #[serde(rename = "ref")]
@@ -280,6 +287,8 @@ pub enum Code {
     SharedStateObject,
     UnclaimedPath,
     UnknownDependency,
+    /// `ignore_inferred` names a stack that there is not.
+    UnknownIgnored,
     UnmappedEnvironment,
     VarFileMissing,
     VarFileOutside,

@@ -23,6 +23,8 @@ pub struct Use {
 pub struct Modules {
     pub modules: BTreeMap<String, Module>,
     pub uses: BTreeMap<String, Vec<Use>>,
+    /// The sources that have a password in them, by the keys of their modules.
+    pub closed: BTreeMap<String, String>,
 }
 
 /// Follows every source from the code of stacks, by folder, and from the folders of modules.
@@ -74,8 +76,9 @@ impl Modules {
         let mut uses: BTreeMap<String, Use> = BTreeMap::new();
         for called in &code.modules {
             let at = called.at(called.what.at);
-            let Some((source, version)) = literal(folder, called, found) else { continue };
-            let (to, pin) = match source::read(&source, &version) {
+            let Some((written, version)) = literal(folder, called, found) else { continue };
+            let source = source::shown(&written);
+            let (to, pin) = match source::read(&written, &version) {
                 Source::Local(path) => match self.local(tree, folder, &path, &at, found) {
                     Some(path) => {
                         let key = self.add_local(tree, &path);
@@ -93,7 +96,13 @@ impl Modules {
                         locals.push(path);
                         (key, String::new())
                     }
-                    None => (self.add_remote(&remote, &source), remote.pin),
+                    None => {
+                        let key = self.add_remote(&remote, &source);
+                        if written != source {
+                            self.closed.entry(key.clone()).or_insert(written);
+                        }
+                        (key, remote.pin)
+                    }
                 },
                 Source::Unsupported => {
                     let message = format!("`{}` uses `{source}`, a kind of source that has no key", shown(folder));
@@ -125,8 +134,12 @@ impl Modules {
         match target.map(|path| super::layers::origin(tree.options, &path).unwrap_or(path)) {
             None => warn(Word::ModuleOutsideRepo, "which is outside the tree"),
             Some(path) if path == folder => warn(Word::ModuleSelf, "which is its own folder"),
-            Some(path) if !tree.listing.is_folder(&path) => warn(Word::ModuleMissing, "and there is no such folder"),
-            Some(path) => Some(path),
+            Some(path) if tree.listing.is_folder(&path) => Some(path),
+            Some(path) => match super::links::real(&tree.links, &path).filter(|path| tree.listing.is_folder(path)) {
+                Some(path) if path == folder => warn(Word::ModuleSelf, "which is its own folder"),
+                Some(path) => Some(path),
+                None => warn(Word::ModuleMissing, "and there is no such folder"),
+            },
         }
     }
 

@@ -34,6 +34,10 @@ pub fn scan(files: Files, listing: &Listing, memo: &Memo, repo: &str, layers: &L
     let tree = Tree::open(files, listing, memo, repo, &layers.run.options)?;
     let mut found = Found::default();
     let layered = layers::stacks(listing, &layers.run.options);
+    if !layered.is_empty() {
+        // Without it no layer renders, and nobody would know what needs what.
+        layers.run.sources.settings()?;
+    }
     let places = discover::places(&tree, &layered, &mut found);
     let surveyed = layers::survey(&tree, layers, &layered, &mut found);
     let mut stacks: Vec<Settled> = Vec::new();
@@ -90,7 +94,8 @@ pub fn scan(files: Files, listing: &Listing, memo: &Memo, repo: &str, layers: &L
         node.watch_paths = watched.into_iter().collect();
     }
     nodes.extend(external);
-    Ok(finished(&tree, nodes, modules.modules.into_values().collect(), all, found.warnings))
+    let graph = finished(&tree, nodes, modules.modules.into_values().collect(), all, found.warnings);
+    Ok(Graph { closed: modules.closed, ..graph })
 }
 
 /// Sorts everything.
@@ -115,6 +120,8 @@ fn finished(
         edges,
         warnings,
         policy: tree.root.policy.clone(),
+        links: tree.links.clone(),
+        closed: BTreeMap::new(),
     }
 }
 

@@ -48,6 +48,10 @@ pub fn settle(tree: &Tree, place: &Place, found: &mut Found) -> Vec<Settled> {
 
 /// The stack that a layer is: what its stack says, and over it what it says itself.
 pub fn layer(tree: &Tree, place: &Place, name: &str, over: Own, found: &mut Found) -> Option<Settled> {
+    for (first, _) in [&over, &place.own].into_iter().filter_map(|own| own.instances.as_ref()?.first()) {
+        let what = format!("`{}` has layers, and its configuration names instances", place.path);
+        found.fail(tree, what, Some(&first.at), "expected no `instances`: each layer is one stack");
+    }
     let place = Place {
         path: place.path.clone(),
         code: place.code.clone(),

@@ -45,6 +45,22 @@ pub fn read(source: &str, version: &str) -> Source {
     git(source).or_else(|| registry(source, version)).map_or(Source::Unsupported, Source::Remote)
 }
 
+/// The source without the password or the token that an address may have.
+pub fn shown(source: &str) -> String {
+    let covered = || {
+        let (head, rest) = source.split_once("://")?;
+        let (who, place) = rest.get(..rest.find(['/', '?']).unwrap_or(rest.len()))?.rsplit_once('@')?;
+        let who_is = match who.split_once(':') {
+            Some((user, _)) => format!("{user}:***"),
+            // A token stands alone before a host of the web; before others stands who one is.
+            None if head.ends_with("http") || head.ends_with("https") => "***".to_owned(),
+            None => return None,
+        };
+        Some(format!("{head}://{who_is}@{place}{}", rest.get(who.len() + 1 + place.len()..)?))
+    };
+    covered().unwrap_or_else(|| source.to_owned())
+}
+
 fn git(source: &str) -> Option<Remote> {
     let (source, query) = source.split_once('?').unwrap_or((source, ""));
     let pin = query.split('&').find_map(|pair| pair.strip_prefix("ref=")).unwrap_or_default().to_owned();
@@ -131,6 +147,21 @@ fn is_host(name: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_an_address_opens_with_is_not_shown() {
+        for (source, want) in [
+            ("git::https://u:p@h/a/b.git?ref=v1", "git::https://u:***@h/a/b.git?ref=v1"),
+            ("git::https://u:p@h", "git::https://u:***@h"),
+            ("git::https://token@h/a/b", "git::https://***@h/a/b"),
+            ("git::ssh://git@h/a/b", "git::ssh://git@h/a/b"),
+            ("git@h:a/b.git", "git@h:a/b.git"),
+            ("https://h/a@b/c", "https://h/a@b/c"),
+            ("a/b/c", "a/b/c"),
+        ] {
+            assert_eq!(shown(source), want);
+        }
+    }
 
     #[test]
     fn sources_of_every_form_lead_to_one_key() {

@@ -3,6 +3,7 @@
 use super::code::Code;
 use super::config::{self, Own, Root};
 use super::files::{Files, Listing};
+use super::links::{self, Link};
 use super::memo::Memo;
 use super::{At, Code as Word, Warning, code};
 use crate::base::{FileId, Place, Problem, Problems, Result};
@@ -19,6 +20,7 @@ pub struct Tree<'a> {
     pub repo: &'a str,
     /// What folders of layers are called.
     pub options: &'a Options,
+    pub links: Vec<Link>,
 }
 
 impl<'a> Tree<'a> {
@@ -33,7 +35,8 @@ impl<'a> Tree<'a> {
         repo: &'a str,
         options: &'a Options,
     ) -> Result<Tree<'a>> {
-        let mut tree = Tree { files, listing, memo, root: Root::default(), repo, options };
+        let mut tree =
+            Tree { files, listing, memo, root: Root::default(), repo, options, links: links::of(&files, listing) };
         if listing.file(config::ROOT).is_some() {
             let bytes = tree.config(config::ROOT)?;
             tree.root = Root::read(&files.shown(config::ROOT), &bytes)?;

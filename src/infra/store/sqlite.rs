@@ -39,7 +39,7 @@ impl Sqlite {
     /// It cannot be made or read, is damaged, is no store, or is one of a newer suil (refused).
     pub fn open(root: &Path) -> Result<Sqlite, Problem> {
         let path = path(root);
-        file::private_folder(path.parent().unwrap_or(root))?;
+        file::own_folder(root)?;
         // SQLite gives the files beside it the mode of this one.
         OpenOptions::new()
             .create(true)

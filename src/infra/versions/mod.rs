@@ -84,7 +84,8 @@ pub fn lags(graph: &Graph, lists: &dyn Lists) -> (Vec<Lag>, Vec<Problem>) {
     // The folders of one repository share its tags, whatever form its address has.
     let mut families: BTreeMap<(&str, Origin), BTreeSet<String>> = BTreeMap::new();
     for module in &modules {
-        let address = if module.kind == Origin::Git { address(&module.source) } else { module.source.clone() };
+        let source = graph.closed.get(&module.key).unwrap_or(&module.source);
+        let address = if module.kind == Origin::Git { address(source) } else { source.clone() };
         families.entry((family(&module.path), module.kind)).or_default().insert(address);
     }
     let asked: Vec<((&str, Origin), BTreeSet<String>)> = families.into_iter().collect();

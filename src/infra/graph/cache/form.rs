@@ -1,6 +1,6 @@
 //! The form in which a graph is kept: all of it, with what its JSON leaves out.
 
-use crate::infra::graph::{Backend, Config, Edge, Env, Graph, HostRead, Module, Policy, Stack, Warning};
+use crate::infra::graph::{Backend, Config, Edge, Env, Graph, Host, HostRead, Module, Policy, Stack, Warning};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -12,9 +12,11 @@ pub struct Form<'a> {
     tree_hash: &'a str,
     stacks: Vec<Row>,
     modules: &'a [Module],
+    nodes: &'a Option<Vec<Host>>,
     edges: &'a [Edge],
     warnings: &'a [Warning],
     policy: &'a Policy,
+    closed: &'a BTreeMap<String, String>,
 }
 
 /// The same that was read.
@@ -25,9 +27,11 @@ pub struct Whole {
     tree_hash: String,
     stacks: Vec<Row>,
     modules: Vec<Module>,
+    nodes: Option<Vec<Host>>,
     edges: Vec<Edge>,
     warnings: Vec<Warning>,
     policy: Policy,
+    closed: BTreeMap<String, String>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -57,34 +61,38 @@ struct Row {
 
 impl<'a> Form<'a> {
     pub fn of(graph: &'a Graph) -> Form<'a> {
-        // Nodes are no part of a tree.
-        let Graph { repo, sha, tree_hash, stacks, modules, nodes: _, edges, warnings, policy } = graph;
+        let Graph { repo, sha, tree_hash, stacks, modules, nodes, edges, warnings, policy, closed, links: _ } = graph;
         Form {
             repo,
             sha,
             tree_hash,
             stacks: stacks.iter().cloned().map(Row::from).collect(),
             modules,
+            nodes,
             edges,
             warnings,
             policy,
+            closed,
         }
     }
 }
 
 impl From<Whole> for Graph {
     fn from(whole: Whole) -> Graph {
-        let Whole { repo, sha, tree_hash, stacks, modules, edges, warnings, policy } = whole;
+        let Whole { repo, sha, tree_hash, stacks, modules, nodes, edges, warnings, policy, closed } = whole;
         Graph {
             repo,
             sha,
             tree_hash,
             stacks: stacks.into_iter().map(Stack::from).collect(),
             modules,
-            nodes: None,
+            nodes,
             edges,
             warnings,
             policy,
+            closed,
+            // They are looked for each time.
+            links: Vec::new(),
         }
     }
 }
