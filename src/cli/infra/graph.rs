@@ -2,7 +2,6 @@
 
 use super::nodes::Around;
 use super::tree;
-use crate::base::problem::Kind;
 use crate::base::{Mask, Problem, Problems, file};
 use crate::cli::{Context, Outcome};
 use crate::infra::graph::Graph;
@@ -85,26 +84,21 @@ pub fn run(args: Args, context: &Context) -> Outcome {
     Ok(Exit::Done)
 }
 
-/// The graph, with the nodes where they are wanted. A page is drawn without them where the workspace is broken.
+/// The graph, with the nodes where they are wanted. A page is drawn without them where the workspace is broken, and suil
+/// says so.
 fn graph(args: &Args, tree: &tree::Tree, context: &Context) -> Result<Graph, Problems> {
     let graph = || tree.graph.clone();
     if !args.nodes && args.format != Some(Format::Html) {
         return Ok(graph());
     }
-    let around = Around::open(tree, context);
-    match around.map(|around| around.drawn(graph())).transpose() {
-        Ok(Some(drawn)) => Ok(drawn),
-        Ok(None) if args.nodes => Err(Problem::new("there are no nodes around this tree")
+    match Around::open(tree, context) {
+        Some(around) if args.nodes => around.drawn(graph()),
+        Some(around) => Ok(around.drawn_if_sound(&tree.graph).unwrap_or_else(graph)),
+        None if args.nodes => Err(Problem::new("there are no nodes around this tree")
             .note("nodes are those of a workspace at or above the root of a tree that has layers")
             .help("`--workspace DIR` names the workspace")
             .into()),
-        Ok(None) => Ok(graph()),
-        Err(problems) if args.nodes => Err(problems),
-        Err(problems) => {
-            let warnings: Problems = problems.into_iter().map(|problem| problem.kind(Kind::Warning)).collect();
-            ui::warn(&warnings, &Mask::new());
-            Ok(graph())
-        }
+        None => Ok(graph()),
     }
 }
 

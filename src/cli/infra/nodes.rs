@@ -2,6 +2,7 @@
 
 use super::tree::{Changes, Tree};
 use super::{begin, hosts, options};
+use crate::base::problem::Kind::Warning;
 use crate::base::{Mask, Place, Plain, Problems};
 use crate::catalogue::{self, Catalogue, Need, Selection, need};
 use crate::cli::Context;
@@ -10,7 +11,7 @@ use crate::cli::load::Loaded;
 use crate::data::tree::{Repository, Tree as Files};
 use crate::infra::compare::{Both, Compared};
 use crate::infra::graph::{self, Affected, At, Edge, Graph, Host, Kind, Need as Relation, Node as End, Stack};
-use crate::ui::{Paint, Table};
+use crate::ui::{self, Paint, Table};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
@@ -180,10 +181,19 @@ impl Around {
         }
     }
 
+    /// The graph as [`Around::drawn`] makes it; as it is, with a warning, where the workspace is broken.
+    pub fn drawn_if_sound(&self, graph: &Graph) -> Option<Graph> {
+        let told = |problems: Problems| {
+            let warnings: Problems = problems.into_iter().map(|problem| problem.kind(Warning)).collect();
+            ui::warn(&warnings, &Mask::new());
+        };
+        self.drawn(graph.clone()).map_err(told).ok()
+    }
+
     /// The graph with the nodes whose data reads outputs of its layers, and those of which its layers read something.
     ///
     /// # Errors
-    /// A setting makes no sense.
+    /// The workspace is broken, or a setting makes no sense.
     pub fn drawn(&self, graph: Graph) -> Result<Graph, Problems> {
         let loaded = self.loaded()?;
         let workspace = &loaded.workspace;

@@ -2,8 +2,6 @@
 
 use super::nodes::Around;
 use super::tree;
-use crate::base::problem::Kind;
-use crate::base::{Mask, Problems};
 use crate::cli::{Context, Outcome};
 use crate::infra::graph;
 use crate::ui::{self, Exit, Paint};
@@ -31,12 +29,7 @@ pub fn run(args: Args, context: &Context) -> Outcome {
     let around = Around::open(&tree, context);
     let told =
         around.as_ref().zip(changes.as_ref()).map(|(around, changes)| around.told(&tree, changes)).transpose()?;
-    let drawn = around.map(|around| around.drawn(tree.graph.clone())).transpose().unwrap_or_else(|problems| {
-        // What is wrong with the workspace matters to nodes alone.
-        let warnings: Problems = problems.into_iter().map(|problem| problem.kind(Kind::Warning)).collect();
-        ui::warn(&warnings, &Mask::new());
-        None
-    });
+    let drawn = around.and_then(|around| around.drawn_if_sound(&tree.graph));
     let graph = drawn.as_ref().unwrap_or(&tree.graph);
     let why = graph::why(graph, &tree.named(&args.stack), changed.as_deref(), &told.unwrap_or_default())?;
     let text = || ui::graph::why(&why, changed.is_some(), ui::columns(), Paint::ON);
