@@ -78,7 +78,10 @@ fn terraform_is_started_as_the_tree_says() {
     forget(&room);
     well(&room.run_in("", &[("STACKORDER_BACKEND_CONFIG", "last=1")], &["infra", "apply", "--all", "--confirm"]));
     let calls = self::calls(&room);
-    assert!(calls[0].starts_with(&format!("a: apply -input=false -no-color {plan}")), "no second init: {calls:?}");
+    assert!(
+        calls[0].starts_with(&format!("a: apply -input=false -no-color -lock-timeout=60s {plan}")),
+        "no second init: {calls:?}"
+    );
     let files = fs::read_dir(room.path().join(".suil/plans")).expect("a folder").count();
     assert_eq!(files, 0, "a plan that was applied is gone");
 }
@@ -196,6 +199,130 @@ fn wait_for(room: &Room, call: &str) {
     }
 }
 
+/// Applies all of `a`, `b` after `a`, `c` and `d`, one at a time in this order; `a` waits for the file `go`.
+fn at_work(room: &Room) -> std::process::Child {
+    room.write("does/a/until", &room.path().join("go").display().to_string());
+    well(&room.run(&["infra", "plan", "--all"]));
+    let child = start(room, &["infra", "apply", "--all", "--confirm", "--parallel", "1"]);
+    wait_for(room, "a: apply");
+    child
+}
+
+/// What a run said at its end, with its id as `RUN`, and of moments and processes only that they are there.
+fn told_at_end(room: &Room, child: std::process::Child) -> (Option<i32>, String, String) {
+    room.write("go", "");
+    let output = child.wait_with_output().expect("it ends");
+    let runs = room.run(&["infra", "runs", "--mode", "apply", "--output", "json"]);
+    let runs: serde_json::Value = serde_json::from_str(&runs.stdout).expect("JSON");
+    let id =
+        runs["runs"].as_array().expect("runs").last().expect("the first")["id"].as_str().expect("an id").to_owned();
+    let moment = regex::Regex::new(r"20\d\d-\d\d-\d\dT\d\d:\d\d:\d\dZ(, \d+ s ago|, now)?").expect("a pattern");
+    let process = regex::Regex::new(r"process \d+").expect("a pattern");
+    let host = rustix::system::uname().nodename().to_string_lossy().into_owned();
+    let plain = |bytes: &[u8]| {
+        let text = String::from_utf8_lossy(bytes).replace(&id, "RUN").replace(&host, "HOST");
+        process.replace_all(&moment.replace_all(&text, "WHEN"), "process PID").into_owned()
+    };
+    (output.status.code(), plain(&output.stdout), plain(&output.stderr))
+}
+
+#[test]
+fn a_run_whose_lock_is_taken_away_begins_no_other_stack_and_resume_finishes() {
+    let room = tree(&[("a", &[]), ("b", &["a"]), ("c", &[]), ("d", &[])]);
+    let child = at_work(&room);
+    let unlock = ["infra", "unlock", "stacks/d", "--reason", "it hangs"];
+    assert_eq!(room.run(&unlock).status, 3, "it is alive");
+    let left = room.run_in("", &[("USER", "ben")], &[&unlock[..], &["--force"]].concat());
+    well(&left);
+    assert!(
+        left.stdout.ends_with(" goes on: it ends what it has begun, and begins no other stack\n"),
+        "{}",
+        left.stdout
+    );
+    let (status, stdout, stderr) = told_at_end(&room, child);
+    assert_eq!(
+        stderr,
+        "suil: the lock of stack `stacks/d` was taken away from run `RUN`; no more stacks were begun\n\
+         note: ben@HOST took the lock of `stacks/d` away at WHEN: it hangs\n\
+         help: `suil infra resume RUN` goes on with what is left, when nobody else works on it\n"
+    );
+    let table = stdout.split("\n\n").nth(1).expect("a second table");
+    assert_eq!(
+        table.trim_end(),
+        "WAVE  STACK     STATE\n0     stacks/a  applied  1 added\n0     stacks/c  planned  1 to add\n\
+         0     stacks/d  planned  1 to add\n1     stacks/b  planned  1 to add",
+        "{stdout}"
+    );
+    assert_eq!((status, applied(&room)), (Some(3), vec!["a".to_owned()]));
+    assert!(room.run(&["infra", "locks"]).stdout == "no locks\n");
+    assert!(room.run(&["infra", "runs", "show"]).stdout.contains("  state    failed\n"));
+    well(&room.run(&["infra", "resume", "--parallel", "1"]));
+    assert_eq!(applied(&room), ["a", "b", "c", "d"]);
+    assert_eq!(calls(&room).iter().filter(|call| call.starts_with("c: plan")).count(), 1, "its plan still held");
+    assert_eq!(fs::read_dir(room.path().join(".suil/plans")).expect("a folder").count(), 0);
+}
+
+#[test]
+fn a_run_tells_who_holds_the_lock_that_was_taken_from_it() {
+    let room = tree(&[("a", &[]), ("b", &[]), ("c", &[])]);
+    let child = at_work(&room);
+    well(&room.run(&["infra", "unlock", "stacks/b", "--reason", "mine", "--force"]));
+    let until = room.path().join("go-b");
+    room.write("does/b/until", &until.display().to_string());
+    let other = start(&room, &["infra", "apply", "--stacks", "stacks/b", "--confirm", "--reason", "at once"]);
+    wait_for(&room, "b: apply");
+    let (status, _, stderr) = told_at_end(&room, child);
+    let note = "note: `stacks/b` is held by run `";
+    assert!(
+        stderr.contains(note) && stderr.contains("someone@HOST, process PID on HOST, since WHEN: at once\n"),
+        "{stderr}"
+    );
+    assert_eq!(status, Some(3));
+    let left = room.run(&["infra", "resume"]);
+    assert!(left.status == 3 && left.stderr.contains(note), "{}", left.stderr);
+    room.write("go-b", "");
+    assert!(other.wait_with_output().expect("it ends").status.success());
+    assert_eq!(applied(&room), ["a", "b"], "b once, by the other");
+    room.run(&["infra", "resume", "--parallel", "1"]);
+    assert!(room.path().join("state/c").exists());
+}
+
+#[test]
+fn a_stack_that_ends_without_its_lock_is_told_of() {
+    let room = tree(&[("a", &[])]);
+    let child = at_work(&room);
+    well(&room.run_in("", &[("USER", "ben")], &["infra", "unlock", "stacks/a", "--reason", "why not", "--force"]));
+    let (status, _, stderr) = told_at_end(&room, child);
+    assert_eq!(
+        (status, stderr.as_str()),
+        (
+            Some(0),
+            "suil: warning: the lock of stack `stacks/a` was taken away from run `RUN` before it ended\n\
+             note: ben@HOST took the lock of `stacks/a` away at WHEN: why not\n"
+        )
+    );
+    assert_eq!(applied(&room), ["a"]);
+}
+
+#[test]
+fn a_lock_that_goes_while_a_hook_runs_keeps_its_stack_from_being_applied() {
+    let room = tree(&[("a", &[]), ("b", &["a"])]);
+    let suil = env!("CARGO_BIN_EXE_suil");
+    let unlocks = format!("#!/bin/bash\n{suil} infra unlock $SUIL_STACK --reason hook --force >&2\n");
+    hook(&room, "infra/hooks/pre-apply.sh", &unlocks);
+    well(&room.run(&["infra", "plan", "--all"]));
+    let left = room.run(&["infra", "apply", "--all", "--confirm"]);
+    assert!(left.stderr.contains("the lock of stack `stacks/a` was taken away from run `"), "{}", left.stderr);
+    assert!(left.status == 3 && applied(&room).is_empty(), "{}", left.stdout);
+    assert!(
+        left.stdout.ends_with("0     stacks/a  planned  1 to add\n1     stacks/b  planned  1 to add\n"),
+        "{}",
+        left.stdout
+    );
+    let audit = room.run(&["infra", "audit"]).stdout;
+    assert!(!audit.lines().any(|line| line.contains(" apply ")), "nothing was begun: {audit}");
+}
+
 #[test]
 fn ctrl_c_interrupts_once_says_where_each_stands_and_resume_finishes() {
     let room = tree(&[("a", &[]), ("b", &["a"]), ("c", &[])]);
@@ -292,23 +419,9 @@ fn creates(address: &str) -> String {
     )
 }
 
-/// Between the plan that was shown and the answer to the question another run may plan the same stack.
 #[test]
-fn a_plan_of_another_run_is_never_applied_in_the_place_of_the_one_that_was_shown() {
-    let room = tree(&[("a", &[]), ("b", &[]), ("c", &["b"])]);
-    let hook_text = format!(
-        "#!/bin/bash\n[ -e once ] && exit 0\ntouch once\nmkdir -p does/a\necho '{}' > does/a/plan.json\n'{}' infra plan --stacks stacks/a\n",
-        creates("it.extra"),
-        env!("CARGO_BIN_EXE_suil"),
-    );
-    hook(&room, "infra/hooks/post-plan.sh", &hook_text);
-    let left = room.run(&["infra", "apply", "--stacks", "stacks/a", "--fresh", "--confirm"]);
-    assert!(room.path().join("once").exists() && left.status == 3, "{}{}", left.stdout, left.stderr);
-    assert!(left.stderr.starts_with("suil: the plan of stack `stacks/a` is not the one that was shown\n"), "{left:?}");
-    assert!(applied(&room).is_empty());
-    // The same while a hook runs.
-    room.write("does/a/plan.json", &creates("it.extra"));
-    fs::remove_file(room.path().join("infra/hooks/post-plan.sh")).expect("removed");
+fn a_plan_file_that_a_hook_changes_is_not_applied() {
+    let room = tree(&[("a", &[])]);
     hook(&room, "infra/hooks/pre-apply.sh", "#!/bin/bash\necho >>\"$SUIL_PLAN_FILE\"\n");
     let left = room.run(&["infra", "apply", "--stacks", "stacks/a", "--fresh", "--confirm"]);
     assert!(
@@ -316,23 +429,6 @@ fn a_plan_of_another_run_is_never_applied_in_the_place_of_the_one_that_was_shown
         "{left:?}"
     );
     assert!(left.status == 3 && applied(&room).is_empty());
-    fs::remove_file(room.path().join("infra/hooks/pre-apply.sh")).expect("removed");
-    // The same where a run is resumed.
-    room.write("does/b/delay", "30");
-    well(&room.run(&["infra", "plan", "--all"]));
-    let child = start(&room, &["infra", "apply", "--all", "--confirm", "--parallel", "1"]);
-    wait_for(&room, "b: apply");
-    let kill = Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill");
-    assert!(kill.success() && child.wait_with_output().expect("it ends").status.code() == Some(130));
-    assert!(applied(&room).is_empty());
-    room.write("does/b/delay", "0");
-    room.write("does/a/plan.json", &creates("it.more"));
-    well(&room.run(&["infra", "plan", "--stacks", "stacks/a"]));
-    let runs = room.run(&["infra", "runs", "--mode", "apply", "--state", "failed", "--output", "json"]);
-    let id = runs.stdout.split("\"id\": \"").nth(1).and_then(|rest| rest.split('"').next()).expect("a run").to_owned();
-    let left = room.run(&["infra", "resume", &id, "--parallel", "1"]);
-    assert!(left.stderr.contains("not shown: it.more"), "{}{}", left.stdout, left.stderr);
-    assert_eq!(applied(&room), ["b", "c"]);
 }
 
 #[test]
@@ -504,4 +600,56 @@ help: look at it with `suil infra plan --stacks stacks/b`, then apply that
         "{}",
         left.stderr
     );
+}
+
+/// Layers in a workspace, committed: `plain` asks for no host data, `asks` does where it is there.
+fn layers(asks: bool) -> Room {
+    let room = Room::new().set("SUIL_TERRAFORM_BIN", STAND_IN);
+    room.write(".gitignore", ".suil/\nstacks.out/\n/calls\n/state/\n/home/\n");
+    room.write("stackorder.yaml", "version: 1\nstacks: {backends: all}\n");
+    room.write("data/common.yaml", "hierarchy: ['nodes/{node}.yaml', 'roles/{role}.yaml']\n");
+    room.write("data/roles/db.yaml", "modules: []\n");
+    room.write("data/nodes/db-1.yaml", "role: db\n");
+    room.write("environments/prod/env.tfvars", "town = \"harbor\"\n");
+    let mut code = vec![("plain", "# {{ var.town }}\n")];
+    code.extend(asks.then_some(("asks", "# {{ lookup('a.b', required=false) | length }}\n")));
+    for (name, text) in code {
+        room.write(
+            &format!("stacks/{name}/base/main.tf"),
+            &format!("terraform {{\n  backend \"local\" {{}}\n}}\n{text}"),
+        );
+        room.write(&format!("stacks/{name}/layers/prod/layer.tfvars"), "");
+    }
+    let who = ["-c", "user.name=a", "-c", "user.email=a@example.com", "-c", "init.defaultBranch=main"];
+    for words in [&["init", "-q"][..], &["add", "-A"], &["commit", "-q", "-m", "all"]] {
+        let done = Command::new("git").args(who).args(words).current_dir(room.path()).output().expect("git");
+        assert!(done.status.success(), "{done:?}");
+    }
+    room
+}
+
+#[test]
+fn a_workspace_that_is_broken_does_not_matter_to_stacks_that_ask_for_no_host_data() {
+    let broken = |room: &Room| {
+        room.write("stacks/plain/base/main.tf", "terraform {\n  backend \"local\" {}\n}\n# {{ var.town }}!\n");
+        room.write("data/common.yaml", "hierarchy: [nodes\n");
+        room.write("modules.yaml", "modules: 7\n");
+        room.write("data/nodes/db-1.yaml", "role: [\n");
+    };
+    let room = layers(false);
+    broken(&room);
+    let left = room.run(&["infra", "plan", "--base", "HEAD"]);
+    well(&left);
+    assert!(left.stdout.contains("stacks/plain:prod  planned"), "{}", left.stdout);
+
+    let room = layers(true);
+    broken(&room);
+    let left = room.run(&["infra", "plan", "--base", "HEAD"]);
+    assert_eq!(left.status, 1, "{}{}", left.stdout, left.stderr);
+    assert!(
+        left.stdout.contains("stacks/plain:prod  planned") && left.stdout.contains("stacks/asks:prod   failed"),
+        "{}",
+        left.stdout
+    );
+    assert!(left.stderr.contains("data/common.yaml") && !left.stderr.contains("plain"), "{}", left.stderr);
 }

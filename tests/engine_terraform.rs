@@ -6,6 +6,9 @@
 #[allow(dead_code, reason = "others need the rest")]
 mod room;
 
+#[path = "engine/removed.rs"]
+mod removed;
+
 use room::Room;
 use std::collections::BTreeMap;
 use std::fs;

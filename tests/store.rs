@@ -2,6 +2,8 @@
 
 #![allow(clippy::disallowed_methods)]
 
+#[path = "store/applies.rs"]
+mod applies;
 #[path = "store/commands.rs"]
 mod commands;
 #[path = "store/contend.rs"]
@@ -24,7 +26,7 @@ mod sqlite;
 use chrono::{DateTime, TimeDelta, Utc};
 use std::path::Path;
 use std::sync::Arc;
-use suil::infra::store::{self, Mode, Process, Run, RunStack, RunState, StackState, Store, Trigger};
+use suil::infra::store::{self, Mode, Process, Run, RunStack, RunState, Server, StackState, Store, Trigger};
 use tempfile::TempDir;
 
 /// A place for a store, of one kind or the other.
@@ -75,7 +77,7 @@ impl Room {
 }
 
 pub fn open(url: Option<&str>, root: &Path) -> Arc<dyn Store> {
-    store::open(url, root).unwrap_or_else(|problem| panic!("{problem:?}"))
+    store::open(url.map(Server::new).as_ref(), root).unwrap_or_else(|problem| panic!("{problem:?}"))
 }
 
 /// Makes two tests of each function: `sqlite::name` and `postgres::name`.

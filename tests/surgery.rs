@@ -414,15 +414,17 @@ fn a_killed_suil_leaves_what_an_undo_repairs() {
     };
     let pots = ["terraform_data.pot[\"x\"]", "terraform_data.pot[\"y\"]"];
     let shift = vec!["move", "terraform_data.pot", BLUE];
-    for (script, args, harbor, blue) in [
-        (push("harbor_blue", true), shift.clone(), 5, 0),
-        (push("harbor", true), shift.clone(), 5, 2),
-        (push("harbor", false), shift, 3, 2),
+    // What the record says of each layer: nobody looks at a state in vain, and none that changed is taken for the old one.
+    for (script, args, harbor, blue, steps) in [
+        (push("harbor_blue", true), shift.clone(), 5, 0, vec!["harbor waiting", "harbor_blue pushing"]),
+        (push("harbor", true), shift.clone(), 5, 2, vec!["harbor pushing", "harbor_blue pushed"]),
+        (push("harbor", false), shift, 3, 2, vec!["harbor pushing", "harbor_blue pushed"]),
         (
             "case \"$*\" in *state\\ mv*) terraform \"$@\"; kill -9 $PPID; exit 1;; esac".to_owned(),
             vec!["rename", pots[0], "terraform_data.jug"],
             5,
             0,
+            vec!["harbor pushing"],
         ),
     ] {
         let tree = tree();
@@ -430,6 +432,16 @@ fn a_killed_suil_leaves_what_an_undo_repairs() {
         let left = tree.surgery_with(&[("STACKS_TERRAFORM_PATH", &tool)], &args);
         assert_eq!(left.status, -1, "{left:?}");
         assert_eq!((tree.held("harbor").0.len(), tree.held("harbor_blue").0.len()), (harbor, blue), "{script}");
+        let list = json(&tree.well(&["undo", "--list", "--output", "json"]));
+        let last = &list.get("surgeries").and_then(Plain::as_list).expect("surgeries")[0];
+        let text = |part: &Plain, key: &str| part.get(key).and_then(Plain::as_str).expect("a text").to_owned();
+        let told = |part: &Plain| {
+            format!("{} {}", text(part, "layer").rsplit('/').next().expect("a name"), text(part, "step"))
+        };
+        let mut found: Vec<String> =
+            last.get("layers").and_then(Plain::as_list).expect("layers").iter().map(told).collect();
+        found.sort();
+        assert_eq!(found, steps, "{script}");
         let left = tree.surgery(&["list"]);
         assert!(left.stderr.starts_with("suil: warning: surgery `"), "{left:?}");
         assert!(left.stderr.contains("` was cut off\n"), "{left:?}");

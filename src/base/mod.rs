@@ -5,6 +5,7 @@
 pub mod clock;
 pub mod digest;
 pub mod file;
+pub mod folder;
 pub mod json;
 pub mod mark;
 pub mod mask;
@@ -17,7 +18,7 @@ pub mod problem;
 pub mod shell;
 pub mod swap;
 
-pub use mark::{Mark, Moment};
+pub use mark::{Mark, Moment, Top};
 pub use mask::Mask;
 pub use place::{FileId, Place};
 pub use plain::Plain;

@@ -55,7 +55,7 @@ const FILES: [(&str, &str); 10] = [
     ("~/.ssh/config, ~/.ssh/known_hosts", "read by ssh as always"),
 ];
 
-const VARIABLES: [(&str, &str); 14] = [
+const VARIABLES: [(&str, &str); 15] = [
     ("SUIL_AGE_KEY", "age identities that open the secrets, one a line"),
     ("SUIL_AGE_KEY_FILE", "a file of such identities"),
     ("SUIL_AGE_RECIPIENT", "whom to encrypt for, comma separated, where data/common.yaml lists no recipients"),
@@ -65,6 +65,7 @@ const VARIABLES: [(&str, &str); 14] = [
     ("SUIL_KEY_PASSPHRASE", "opens a private key of layers that is encrypted; else it is asked for"),
     ("SUIL_CHANGE", "the pull request that a run is for; a later run of it takes over locks that one of before left"),
     ("SUIL_STORE", "postgres://…, where runs and locks of stacks are kept; else .suil/infra.db"),
+    ("PGHOST, PGUSER, PGPASSWORD, PGPASSFILE, …", "what SUIL_STORE leaves open, as for psql"),
     ("SUIL_TOKEN", "what suil serve demands of whoever looks; --token-file goes before it"),
     ("SUIL_LOG_COLOR", "yes or no; goes before NO_COLOR"),
     ("NO_COLOR", "no colours, where it is set to anything"),

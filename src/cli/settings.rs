@@ -2,6 +2,7 @@
 
 use crate::base::{FileId, Place, Problem, Problems, nearest::nearest};
 use crate::data::tree::Environment;
+use crate::infra::store::{self, Server};
 use crate::ui::Colour;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -32,8 +33,8 @@ pub struct Settings {
     /// What opens a private key of envelopes.
     pub key_passphrase: Option<Zeroizing<String>>,
     pub sudo_password: Option<Zeroizing<String>>,
-    /// The address of the store of `infra`; it may hold a password.
-    pub store: Option<Zeroizing<String>>,
+    /// The server of the store of `infra`.
+    pub store: Option<Server>,
     /// What `suil serve` demands.
     pub token: Option<Zeroizing<String>>,
     pub colour: Colour,
@@ -72,7 +73,7 @@ impl Settings {
             age_recipient: get("SUIL_AGE_RECIPIENT").map(|v| v.to_string()),
             key_passphrase: get("SUIL_KEY_PASSPHRASE"),
             sudo_password: get("SUIL_SUDO_PASSWORD"),
-            store: get("SUIL_STORE"),
+            store: get("SUIL_STORE").map(server),
             token: get("SUIL_TOKEN"),
             colour: colour_of(get("SUIL_LOG_COLOR").as_deref().map(String::as_str), get("NO_COLOR").is_some()),
         }
@@ -98,6 +99,13 @@ fn colour_of(suil: Option<&str>, no_color: bool) -> Colour {
 #[allow(clippy::disallowed_methods)]
 fn environment(name: &str) -> Option<Zeroizing<String>> {
     std::env::var_os(name).map(|value| Zeroizing::new(value.to_string_lossy().into_owned()))
+}
+
+/// A server of the store with what libpq's environment says beside its address.
+fn server(url: Zeroizing<String>) -> Server {
+    let variables = store::server::VARIABLES.into_iter().filter_map(|name| Some((name, environment(name)?)));
+    let passwords = environment("HOME").map(|_| home("~/.pgpass"));
+    Server { url, variables: variables.collect(), passwords }
 }
 
 /// A variable that suil only hands on, such as the socket of the ssh agent.

@@ -14,6 +14,7 @@ pub mod hcl;
 pub mod jinja;
 pub mod layer;
 pub mod lint;
+pub mod reader;
 pub mod role;
 pub mod store;
 pub mod surgery;

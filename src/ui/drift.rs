@@ -97,26 +97,6 @@ fn summary(looks: &[Look]) -> String {
 pub fn value(look: &Look, mask: &Mask) -> Plain {
     let drift = &look.drift;
     let time = |at: DateTime<Utc>| Plain::from(at.to_rfc3339_opts(SecondsFormat::Secs, true));
-    let (counts, lists) = (&drift.summary, &drift.addresses);
-    let count = |n: u32| Plain::Int(i64::from(n));
-    let names = |list: &[String]| list.iter().map(Plain::from).collect::<Plain>();
-    let summary = Plain::from_iter([
-        ("adds", count(counts.adds)),
-        ("changes", count(counts.changes)),
-        ("destroys", count(counts.destroys)),
-        ("replaces", count(counts.replaces)),
-        ("imports", count(counts.imports)),
-        ("moves", count(counts.moves)),
-        ("output_changes", count(counts.output_changes)),
-    ]);
-    let addresses = Plain::from_iter([
-        ("adds", names(&lists.adds)),
-        ("changes", names(&lists.changes)),
-        ("destroys", names(&lists.destroys)),
-        ("replaces", names(&lists.replaces)),
-        ("imports", names(&lists.imports)),
-        ("moves", names(&lists.moves)),
-    ]);
     mask.plain(&Plain::from_iter([
         ("stack", Plain::from(&drift.stack)),
         ("state", Plain::from(drift.state.word())),
@@ -126,8 +106,8 @@ pub fn value(look: &Look, mask: &Mask) -> Plain {
         ("since", time(drift.since)),
         ("commit", Plain::from(drift.commit.clone())),
         ("error", Plain::from(drift.error.clone())),
-        ("summary", summary),
-        ("addresses", addresses),
+        ("summary", drift.summary.to_plain()),
+        ("addresses", drift.addresses.to_plain()),
         ("problems", look.problems.iter().map(|problem| output::problem(problem, mask)).collect()),
     ]))
 }

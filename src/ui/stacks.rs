@@ -176,20 +176,9 @@ fn artifact(run: &Run, stand: &Stand) -> Plain {
 
 /// Counts, and the addresses behind them.
 fn summary(summary: &Summary) -> Plain {
-    let lists = [
-        ("adds", &summary.adds),
-        ("changes", &summary.changes),
-        ("destroys", &summary.destroys),
-        ("replaces", &summary.replaces),
-        ("imports", &summary.imports),
-        ("moves", &summary.moves),
-    ];
-    let count = |list: &Vec<String>| Plain::Int(i64::try_from(list.len()).unwrap_or(i64::MAX));
-    let names = |list: &Vec<String>| list.iter().map(Plain::from).collect::<Plain>();
-    let mut out = Plain::from_iter(lists.map(|(name, list)| (name, count(list))));
-    out.set("output_changes", count(&summary.outputs));
-    let mut addresses = Plain::from_iter(lists.map(|(name, list)| (name, names(list))));
-    addresses.set("outputs", names(&summary.outputs));
+    let mut addresses = summary.addresses.to_plain();
+    addresses.set("outputs", summary.outputs.iter().map(Plain::from).collect::<Plain>());
+    let mut out = summary.counts().to_plain();
     out.set("addresses", addresses);
     out
 }

@@ -72,6 +72,30 @@ fn a_layer_of_one_side_is_added_or_removed() {
 }
 
 #[test]
+fn a_layer_of_which_git_left_the_output_folder_is_removed_and_no_pattern_finds_it() {
+    let room = tree();
+    let render = |words: &[&str]| room.run(&[&["infra", "render", "--init", "never"], words].concat()).stdout;
+    let (harbor, blue) = ("stacks/kiln/layers/harbor: rendered", "stacks/kiln/layers/harbor_blue: rendered");
+    assert!(render(&["--all"]).contains(harbor));
+    git(&room.path(), &["rm", "-q", "-r", LAYER]);
+    assert!(room.path().join(LAYER).join("stacks.out/base_main.tf").is_file());
+    // Before the commit, and after.
+    for revision in ["HEAD", "HEAD~1"] {
+        let told = changes(&diff(&room, &["--all", "--ref", revision]).1);
+        assert_eq!(told, [format!("removed {LAYER}: base_main.tf stacks.tf.json zzz.auto.tfvars.json")]);
+        for words in [["--all"], ["stacks/*/layers/*"]] {
+            let told = render(&words);
+            assert!(told.contains(blue) && !told.contains(harbor), "{told}");
+        }
+        commit(&room);
+    }
+    // A new one without a file is another thing, and so is a folder that is named.
+    fs::create_dir_all(room.path().join("stacks/kiln/layers/harbor_new/stacks.out")).expect("a layer");
+    assert!(render(&["--all"]).contains("stacks/kiln/layers/harbor_new: rendered"));
+    assert!(render(&[LAYER]).contains(harbor));
+}
+
+#[test]
 fn a_side_that_cannot_be_rendered_ends_2() {
     let room = tree();
     room.write("stacks/kiln/base/main.tf", "{{ var.absent }}\n");

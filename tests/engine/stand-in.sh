@@ -1,6 +1,7 @@
 #!/bin/sh
 # Stands for Terraform: a stack is applied where `../../state/<folder>` exists. Files in `../../does/<folder>`
-# say how it behaves: `delay` (seconds of an apply), `fail` and `fail-plan` (words of an error), `plan.json` (what it plans).
+# say how it behaves: `delay` (seconds of an apply), `until` (the file that an apply waits for), `fail` and `fail-plan` (words
+# of an error), `plan.json` (what it plans).
 set -eu
 folder=${1#-chdir=}
 shift
@@ -56,6 +57,10 @@ case $word in
         trap 'echo interrupted >&2; exit 1' INT
         if [ -e "$does/stubborn" ]; then trap '' INT; fi
         if [ -e $does/delay ]; then sleep "$(cat $does/delay)" & wait $!; fi
+        if [ -e $does/until ]; then
+            turns=0
+            until [ -e "$(cat $does/until)" ] || [ $turns -ge 1500 ]; do sleep 0.02; turns=$((turns + 1)); done
+        fi
         if [ -e $does/fail ]; then cat $does/fail >&2; exit 1; fi
         if grep -q '"delete"' "$last"; then rm -f "$state"; else : > "$state"; fi
         echo "$name: applied" >> "$log"

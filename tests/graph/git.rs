@@ -138,6 +138,52 @@ fn stacks_that_are_gone_are_named_with_their_states_those_first_that_nobody_need
 }
 
 #[test]
+fn a_layer_of_which_git_left_an_output_folder_is_gone_and_a_new_empty_one_is_not() {
+    let room = Room::new();
+    let out = "\n  {{ '' }}path = \"{{ var.stacks_root }}/state/{{ var.stacks_layer }}\"\n  ";
+    for (path, text) in [
+        (".gitignore", "stacks.out/\n.suil/\n"),
+        ("environments/harbor/env.tfvars", ""),
+        ("stacks/backend.tf", &format!("terraform {{\n  backend \"local\" {{{out}}}\n}}\n")),
+        ("stacks/kiln/base/main.tf", ""),
+        ("stacks/kiln/layers/harbor/l.tfvars", ""),
+        ("stacks/kiln/layers/harbor_blue/l.tfvars", ""),
+        ("stacks/ferry/base/main.tf", "x = \"{{ output('x', stack='kiln') }}\"\n"),
+        ("stacks/ferry/layers/harbor/l.tfvars", ""),
+    ] {
+        room.write(path, text);
+    }
+    git(&room, &["init", "-q"]);
+    commit(&room);
+    for layer in ["kiln/layers/harbor", "kiln/layers/harbor_new", "ferry/layers/harbor"] {
+        room.write(&format!("stacks/{layer}/stacks.out/main.tf"), "");
+    }
+    git(&room, &["rm", "-q", "-r", "stacks/kiln/layers/harbor"]);
+    // Before it is committed, and after.
+    for _ in 0..2 {
+        let graph = room.run(&["infra", "graph", "--output", "json"]).stdout;
+        let graph = Plain::from_json(&graph).expect("JSON");
+        assert_eq!(words(&graph, "stacks"), "stacks/ferry:harbor stacks/kiln:harbor_blue stacks/kiln:harbor_new");
+        assert_eq!(graph.get("edges").and_then(Plain::as_list).map(<[Plain]>::len), Some(0));
+        let told = graph.get("warnings").and_then(Plain::as_list).unwrap_or_default();
+        let subjects: Vec<_> = told.iter().filter_map(|warning| warning.get("subject")?.as_str()).collect();
+        assert_eq!(subjects, ["stacks/ferry:harbor -> stacks/kiln:harbor"], "{told:?}");
+        let (_, answer) = ask(&room, "", &["--base", "HEAD"]);
+        let removed = answer.get("removed").and_then(Plain::as_list).expect("a list").to_vec();
+        if let [one] = removed.as_slice() {
+            assert_eq!(one.get("key").and_then(Plain::as_str), Some("stacks/kiln:harbor"));
+            assert_eq!(one.get("state").and_then(Plain::as_str), Some("local://state/harbor"));
+            let at = one.get("at").expect("a place");
+            let file = at.get("file").and_then(Plain::as_str).unwrap_or_default();
+            assert!(file.ends_with(":stacks/backend.tf"), "{at:?}");
+            git(&room, &["commit", "-q", "-m", "x"]);
+        } else {
+            assert_eq!(removed.len(), 0, "compared with HEAD nothing is gone any more");
+        }
+    }
+}
+
+#[test]
 fn without_a_commit_everything_is_new_and_without_git_the_paths_must_be_named() {
     let room = tree("");
     fs::remove_dir_all(room.path().join(".git")).expect("removed");

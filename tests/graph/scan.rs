@@ -4,7 +4,6 @@ use proptest::prelude::*;
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
-use suil::base::Moment;
 use suil::infra::graph::{self, Code, Graph, Query};
 use suil::infra::layer::Options;
 
@@ -118,9 +117,9 @@ fn code_that_is_broken_is_a_warning_for_its_file() {
 /// Scans through the cache, as the commands do.
 fn open(root: &Path) -> (Graph, bool) {
     let options = Options::default();
-    let (moment, before) = (Moment::now(), graph::before(root));
+    let begun = graph::Begun::now(root);
     let listing = graph::list(root, &options, false).expect("a listing");
-    let opened = graph::open(root, "o/r", &options, &listing, before, moment).expect("a graph");
+    let opened = graph::open(root, "o/r", &options, &listing, begun).expect("a graph");
     (opened.graph, opened.cached)
 }
 

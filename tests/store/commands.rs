@@ -206,6 +206,7 @@ id, and this takes it away:
         0,
         "\
 released `stacks/dev/vpc`, held by run `<MINE>` of anna@desk
+run `<MINE>` goes on: it ends what it has begun, and begins no other stack
 ",
     );
     let audit = room.set("USER", "ben").run(&["infra", "audit", "--limit", "2"]);

@@ -1,17 +1,21 @@
 //! What is PostgreSQL's own: the way to the server, and what is done when it breaks.
 
+use crate::room;
 use crate::server::{PASSWORD, USER, server};
 use crate::{Room, keys, run, stack};
+use std::fs;
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
+use std::os::unix::fs::PermissionsExt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use suil::base::Problem;
 use suil::base::problem::Kind;
-use suil::infra::store::{self, Mode, Take};
+use suil::infra::store::{self, Mode, Server, Take};
 
 fn fails(url: &str) -> Problem {
-    let problem = store::open(Some(url), "/nowhere".as_ref()).err().unwrap_or_else(|| panic!("{url} is opened"));
+    let problem =
+        store::open(Some(&Server::new(url)), "/nowhere".as_ref()).err().unwrap_or_else(|| panic!("{url} is opened"));
     assert!(!format!("{problem:?}").contains("sesame"), "{problem:?}");
     problem
 }
@@ -46,6 +50,76 @@ fn a_password_is_never_shown() {
 }
 
 #[test]
+fn the_password_may_stand_in_the_environment_or_in_a_file_and_is_never_shown() {
+    let server = server();
+    let database = server.database();
+    let place = format!("127.0.0.1:{}", server.port);
+    let room = room::Room::with(&[("stackorder.yaml", "version: 1\n"), (".pgpass", "")]);
+    let room = room.set("SUIL_STORE", "postgres://");
+    let (host, port) = place.split_once(':').expect("a port");
+    let room = room.set("PGHOST", host).set("PGPORT", port).set("PGUSER", USER).set("PGDATABASE", &database);
+    let file = room.path().join("passwords");
+    let write = |text: &str, mode: u32| {
+        fs::write(&file, text).expect("written");
+        fs::set_permissions(&file, fs::Permissions::from_mode(mode)).expect("a mode");
+    };
+    let path = file.display().to_string();
+    let run = |variables: &[(&str, &str)]| {
+        let left = room.run_in("", variables, &["infra", "runs"]);
+        let said = format!("{}{}", left.stdout, left.stderr);
+        assert!(!said.contains("sesame"), "{said}");
+        (left.status, said)
+    };
+    let well = (0, "no runs\n".to_owned());
+    assert_eq!(run(&[("PGPASSWORD", PASSWORD)]), well);
+    write(&format!("# {place}:*:*:sesame\n{place}:other:*:sesame\n{place}:{database}:{USER}:{PASSWORD}\n"), 0o600);
+    assert_eq!(run(&[("PGPASSFILE", &path)]), well);
+    assert_eq!(run(&[("PGPASSFILE", "/nowhere"), ("PGPASSWORD", PASSWORD)]), well);
+    fs::rename(&file, room.path().with_file_name("home").join(".pgpass")).expect("moved");
+    assert_eq!(run(&[]), well, "that of the home folder");
+    let home = room.path().with_file_name("home").join(".pgpass").display().to_string();
+    assert_eq!(run(&[("SUIL_STORE", &format!("postgres:///?passfile={home}")), ("HOME", "/nowhere")]), well);
+    fs::remove_file(room.path().with_file_name("home").join(".pgpass")).expect("gone");
+
+    let reach = format!("suil: cannot reach the store `postgres://{place}/{database}`: ");
+    let wrong = format!("{reach}password authentication failed for user \"{USER}\"\n");
+    let missing = format!("{reach}invalid configuration: password missing\n");
+    let see = "help: see what SUIL_STORE says\n";
+    let write_it = "help: the password may stand in SUIL_STORE, in PGPASSWORD, or in ~/.pgpass (mode 0600)\n";
+    let of = |(status, said): (i32, String)| (status, said.replace("[ROOM]/work/passwords", "FILE"));
+    let found = run(&[("PGPASSWORD", "sesame-wrong")]);
+    assert_eq!(found, (1, format!("{wrong}note: the password is that of PGPASSWORD\n{see}")));
+    write("*:*:*:*:sesame-wrong\n", 0o600);
+    let found = of(run(&[("PGPASSFILE", &path)]));
+    assert_eq!(found, (1, format!("{wrong}note: the password is that of `FILE`\n{see}")));
+    write(&format!("*:*:*:*:{PASSWORD}\n"), 0o640);
+    let found = of(run(&[("PGPASSFILE", &path)]));
+    let note = "note: the file of passwords `FILE` was left out: others may open it\n";
+    assert_eq!(found, (1, format!("{missing}{note}{write_it}")));
+    write("other:*:*:*:sesame\n", 0o600);
+    let found = of(run(&[("PGPASSFILE", &path)]));
+    let note = "note: the file of passwords `FILE` has no line for this server, database and user\n";
+    assert_eq!(found, (1, format!("{missing}{note}{write_it}")));
+    assert_eq!(run(&[]), (1, format!("{missing}{write_it}")));
+}
+
+#[test]
+fn of_several_hosts_each_has_its_own_password() {
+    let server = server();
+    let (port, database) = (server.port, server.database());
+    let free = TcpListener::bind("127.0.0.1:0").and_then(|socket| socket.local_addr()).expect("a port").port();
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("passwords");
+    let lines = format!("127.0.0.1:{free}:*:*:sesame\nlocalhost:{port}:{database}:*:{PASSWORD}\n");
+    fs::write(&file, lines).expect("written");
+    fs::set_permissions(&file, fs::Permissions::from_mode(0o600)).expect("a mode");
+    let url = format!("postgres://{USER}@127.0.0.1:{free},localhost:{port}/{database}?passfile={}", file.display());
+    let store =
+        store::open(Some(&Server::new(&url)), "/nowhere".as_ref()).unwrap_or_else(|problem| panic!("{problem:?}"));
+    assert_eq!(store.locks().expect("read"), []);
+}
+
+#[test]
 fn certificates_are_looked_at_as_far_as_the_address_says() {
     let server = server();
     let database = server.database();
@@ -69,7 +143,7 @@ fn certificates_are_looked_at_as_far_as_the_address_says() {
         ("localhost", "verify-full", Some(&other), "UnknownIssuer"),
     ] {
         let url = url(host, mode, roots.map(|path| path.as_path()));
-        match store::open(Some(&url), "/nowhere".as_ref()) {
+        match store::open(Some(&Server::new(&url)), "/nowhere".as_ref()) {
             Ok(store) => {
                 store.locks().expect("read");
                 assert_eq!(server.tell(&database, encrypted), wanted, "{host} {mode}");
@@ -91,7 +165,8 @@ fn a_socket_is_a_host_as_well() {
     let folder = server.folder.display();
     let url =
         format!("postgres:///{}?host={folder}&port={}&user={USER}&password={PASSWORD}", server.database(), server.port);
-    let store = store::open(Some(&url), "/nowhere".as_ref()).unwrap_or_else(|problem| panic!("{problem:?}"));
+    let store =
+        store::open(Some(&Server::new(&url)), "/nowhere".as_ref()).unwrap_or_else(|problem| panic!("{problem:?}"));
     assert_eq!(store.locks().expect("read"), []);
     assert!(store.place().starts_with("postgres:///room_") && store.place().ends_with(&format!("?host={folder}")));
 }
@@ -119,7 +194,8 @@ fn a_user_without_rights_is_told_what_is_needed() {
         "{problem:?}"
     );
     server.tell(&database, "CREATE SCHEMA suil AUTHORIZATION guest");
-    let store = store::open(Some(&url), "/nowhere".as_ref()).unwrap_or_else(|problem| panic!("{problem:?}"));
+    let store =
+        store::open(Some(&Server::new(&url)), "/nowhere".as_ref()).unwrap_or_else(|problem| panic!("{problem:?}"));
     assert_eq!(store.locks().expect("read"), []);
 }
 
@@ -192,7 +268,8 @@ fn what_nobody_knows_to_have_happened_is_done_again_only_where_that_is_the_same(
     let breaker = Breaker::start();
     let database = server().database();
     let url = format!("postgres://{USER}:{PASSWORD}@127.0.0.1:{}/{database}?sslmode=disable", breaker.port);
-    let store = store::open(Some(&url), "/nowhere".as_ref()).unwrap_or_else(|problem| panic!("{problem:?}"));
+    let store =
+        store::open(Some(&Server::new(&url)), "/nowhere".as_ref()).unwrap_or_else(|problem| panic!("{problem:?}"));
     let arm = || breaker.armed.store(true, Ordering::SeqCst);
     let broken = || breaker.broken.load(Ordering::SeqCst);
     let mine = run(Mode::Apply);

@@ -18,6 +18,7 @@ crate::both! {
     a_refusal_names_every_holder
     a_run_is_taken_up_by_one_process_only
     a_lock_is_taken_away_only_as_it_was_seen
+    a_stack_is_begun_only_under_all_locks_of_its_run
     the_latest_check_of_a_name_counts
     drift_remembers_since_when
     a_stack_that_is_gone_is_still_known
@@ -281,6 +282,46 @@ fn a_lock_is_taken_away_only_as_it_was_seen(room: &Room) {
     let entry = &store.audit(Some("b"), None, 1).expect("read")[0];
     assert_eq!((entry.action, entry.who.as_str(), entry.reason.as_str()), (Action::Unlock, "root@desk", "it hangs"));
     assert_eq!(entry.run.as_deref(), Some(first.id.as_str()));
+}
+
+fn a_stack_is_begun_only_under_all_locks_of_its_run(room: &Room) {
+    let store = room.open();
+    let (mut mine, other) = (run(Mode::Apply), run(Mode::Apply));
+    let set = keys(&["a", "b"]);
+    store.begin(&mine, &[stack(&mine, "a", 0), stack(&mine, "b", 0)]).expect("begun");
+    store.take(&mine, &set, "").expect("asked").or_refuse().expect("free");
+    let begin = |run: &Run, key: &str| {
+        let row = RunStack { state: StackState::Applying, ..stack(run, key, 0) };
+        let line = Entry {
+            id: store::new_id(),
+            at: at(1),
+            action: Action::Apply,
+            who: run.who.clone(),
+            repo: run.repo.clone(),
+            stack: key.to_owned(),
+            run: Some(run.id.clone()),
+            reason: String::new(),
+        };
+        store.start(run, &set, &row, &line).expect("asked")
+    };
+    assert_eq!(begin(&mine, "a"), []);
+    let locks = store.locks().expect("read");
+    store.unlock(&locks[1..], "ben@forge", "it hangs").expect("unlocked");
+    store.take(&other, &keys(&["b"]), "").expect("asked").or_refuse().expect("free");
+    for lost in [begin(&mine, "a"), store.lost(&mine, &set).expect("read"), begin(&mine, "b")] {
+        assert_eq!(lost.len(), 1);
+        let (by, holder) = (lost[0].away.as_ref().expect("told"), lost[0].holder.as_ref().expect("held"));
+        assert_eq!((lost[0].stack.as_str(), by.who.as_str(), &holder.run), ("b", "ben@forge", &other.id));
+        assert_eq!(lost[0].told().len(), 2);
+    }
+    let states: Vec<StackState> = store.stacks(&mine.id).expect("read").iter().map(|stack| stack.state).collect();
+    assert_eq!(states, [StackState::Applying, StackState::Pending], "nothing is written of what is not begun");
+    let begun = store.audit(None, Some(&mine.id), 100).expect("read");
+    assert_eq!(begun.iter().filter(|line| line.action == Action::Apply).count(), 1);
+    // Somebody else took the run up.
+    mine.process.pid += 1;
+    let lost = store.lost(&mine, &set).expect("read");
+    assert!(lost[0].away.is_none() && lost[0].told()[0].starts_with("`a` is held by run `"), "{lost:?}");
 }
 
 fn the_latest_check_of_a_name_counts(room: &Room) {

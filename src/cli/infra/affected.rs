@@ -37,7 +37,7 @@ pub fn run(args: Args, context: &Context) -> Outcome {
     let changes = changes.unwrap_or_else(|| Changes { changes: Vec::new(), base: None });
     let query =
         Query { changed: changes.paths(), requested: args.stacks.iter().map(|word| tree.named(word.trim())).collect() };
-    let around = Around::open(&tree, context)?;
+    let around = Around::open(&tree, context);
     let data = around.as_ref().map(|around| around.told(&tree, &changes)).transpose()?.unwrap_or_default();
     let mut affected = graph::affected_with(&tree.graph, &query, &data);
     let nodes = around.as_ref().map(|around| around.nodes(&affected)).transpose()?;
@@ -72,7 +72,10 @@ pub fn run(args: Args, context: &Context) -> Outcome {
     if !affected.cycles.is_empty() {
         return Err(cycle(&affected, &tree).into());
     }
-    Ok(if affected.affected.is_empty() { Exit::Done } else { Exit::Differences })
+    let exit = if affected.affected.is_empty() { Exit::Done } else { Exit::Differences };
+    // The process ends: to give a large graph back piece by piece is work for nobody.
+    std::mem::forget(tree);
+    Ok(exit)
 }
 
 /// The warnings that a person is told: nobody who maps no environments wants to know that a stack has none.

@@ -78,7 +78,9 @@ pub struct Asks<'a> {
 impl Asks<'_> {
     /// True where the plans may be applied; where none of them changes anything nobody is asked.
     fn agreed(&self, work: &Work<'_>) -> Result<bool, Problem> {
-        let empty = |stand: &Stand| stand.summary.as_ref().is_some_and(Summary::is_empty);
+        let empty = |stand: &Stand| {
+            stand.state() == StackState::Skipped || stand.summary.as_ref().is_some_and(Summary::is_empty)
+        };
         let nothing = work.stands().iter().all(empty);
         if self.confirm || nothing {
             Ok(true)
@@ -124,13 +126,17 @@ pub fn planned_now(
     context: &Context,
     asks: &Asks<'_>,
 ) -> Outcome {
+    let locked = work.locked();
+    if !locked.is_empty() {
+        return Err(locked);
+    }
     work.enroll()?;
     screen.begin("planning", set.len());
     let ended = work.plan();
     screen.end();
     ended?;
     let stands = work.stands();
-    let well = stands.iter().all(|stand| matches!(stand.state(), StackState::Planned | StackState::Noop));
+    let well = stands.iter().all(Stand::is_planned);
     if !well || ground.site.stop.asked() {
         work.advance(RunState::Failed)?;
         show(work, &stands, asks.text, context, ground)?;
@@ -142,7 +148,8 @@ pub fn planned_now(
     match asks.agreed(work) {
         Ok(true) => {}
         answer => {
-            work.advance(RunState::Failed)?;
+            // One that failed would be resumed.
+            work.advance(RunState::Superseded)?;
             return answer.map(|_| Exit::Done).map_err(Into::into);
         }
     }

@@ -21,6 +21,8 @@ pub struct Asking<'a> {
 /// What was found.
 pub struct Parts {
     pub listing: Listing,
+    /// The digest of the listing, where it is that of an earlier one.
+    pub digest: Option<String>,
     /// `None` outside git.
     pub refs: Option<Refs>,
     /// The name of the repository that the remote has.
@@ -67,9 +69,10 @@ impl Asking<'_> {
             changes = Some(listed(file)?);
         }
         let (refs, name) = (Some(known.word.refs.clone()), known.word.name.clone());
-        let is_new = by_git.is_some() && !(moved.files.is_empty() && moved.stirred.is_empty());
-        let told = told.filter(|_| is_new).map(|told| (told.standing, told.word));
-        Ok(Parts { listing, refs, name, changes, told })
+        let is_same = moved.is_nothing();
+        let digest = known.digest.take().filter(|_| is_same && !moved.behind && by_git.is_some());
+        let told = told.filter(|_| !is_same && by_git.is_some()).map(|told| (told.standing, told.word));
+        Ok(Parts { listing, digest, refs, name, changes, told })
     }
 
     /// What git is asked to compare with.
@@ -110,7 +113,7 @@ impl Asking<'_> {
                 told = word.map(|word| (standing, word));
             }
         }
-        Ok(Parts { listing, refs, name, changes, told })
+        Ok(Parts { listing, digest: None, refs, name, changes, told })
     }
 }
 

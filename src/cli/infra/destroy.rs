@@ -7,13 +7,14 @@ use crate::base::problem::Kind;
 use crate::base::{Problem, Problems};
 use crate::cli::{Context, Outcome};
 use crate::infra::engine::Work;
+use crate::infra::graph;
 use crate::infra::store::Mode;
 use crate::ui::{self, stacks};
 
 /// Destroy everything that stacks manage, those that depend on others first
 #[derive(clap::Args, Debug)]
 #[command(after_help = "A stack that others depend on is destroyed only together with them.\n\n\
-                  Example: suil infra destroy --stacks stacks/prod/apps")]
+                  Examples: suil infra destroy --stacks stacks/prod/apps, suil infra destroy --removed")]
 pub struct Args {
     #[command(flatten)]
     pub choice: Choice,
@@ -25,8 +26,8 @@ pub struct Args {
     /// Take every stack that depends on one of these, too
     #[arg(long)]
     pub with_dependents: bool,
-    /// Take the stacks that the tree had and has no more, or those of them that are named; their code comes from the
-    /// last commit that had it
+    /// Take the stacks and layers that the tree had and has no more, or those of them that are named; their code comes
+    /// from the last commit that had it
     #[arg(long, conflicts_with_all = ["all", "base", "changed_from", "with_dependents"])]
     pub removed: bool,
     /// Print the text of every plan before it is asked about
@@ -61,7 +62,7 @@ pub fn run(args: Args, context: &Context) -> Outcome {
         let stacks = set.chosen.iter().map(|chosen| chosen.key.clone()).chain(left).collect();
         set = ground.named(stacks, true)?;
     } else if !left.is_empty() {
-        return Err(needed(&left));
+        return Err(needed(&left).help("destroy them as well with `--with-dependents`").into());
     }
     let screen = stacks::Screen::default();
     let begin = ground.begin(Mode::Destroy, args.reason.as_deref());
@@ -77,6 +78,14 @@ fn removed(args: &Args, context: &Context) -> Outcome {
     let Some((restored, keys)) = ground.restored(&args.choice.stacks)? else {
         return nothing(context);
     };
+    let mut problems: Problems = graph::left::needed(&ground.graph, &keys).into_iter().map(still).collect();
+    if let [_, ..] = restored.dependents.as_slice() {
+        let all = keys.iter().chain(&restored.dependents).map(String::as_str).collect::<Vec<_>>().join(",");
+        problems.push(needed(&restored.dependents).help(format!("they are removed, too: `--stacks {all}`")));
+    }
+    if !problems.is_empty() {
+        return Err(problems);
+    }
     let set = ground.with_restored(&restored, keys.iter().map(|key| requested(key)).collect(), true)?;
     let screen = stacks::Screen::default();
     let begin = ground.begin(Mode::Destroy, args.reason.as_deref());
@@ -86,16 +95,25 @@ fn removed(args: &Args, context: &Context) -> Outcome {
     planned_now(&mut work, &set, &screen, &ground, context, &asks)
 }
 
+/// A stack of the tree names one that was removed.
+fn still((from, to, at): (&str, &str, Option<&graph::At>)) -> Problem {
+    let problem = Problem::new(format!("stack `{from}` depends on removed stack `{to}`")).kind(Kind::Refused);
+    let problem = match at {
+        Some(at) => problem.note(format!("at {at}")),
+        None => problem,
+    };
+    problem.help("take that out of its code first, or put the other one back")
+}
+
 /// Others depend on what is to be destroyed.
-fn needed(left: &[String]) -> Problems {
+fn needed(left: &[String]) -> Problem {
     let what = match left {
         [one] => format!("stack `{one}` depends on what is to be destroyed"),
         all => format!("{} stacks depend on what is to be destroyed", all.len()),
     };
     let problem = Problem::new(what).kind(Kind::Refused);
-    let problem = match left {
+    match left {
         [_] => problem,
         all => all.iter().fold(problem, |problem, key| problem.note(format!("`{key}`"))),
-    };
-    problem.help("destroy them as well with `--with-dependents`").into()
+    }
 }

@@ -9,11 +9,15 @@ use crate::cli::{Context, start};
 use crate::data::tree::Repository;
 use crate::infra::engine::{self, Begin, Chosen, Layers, Redactor, Restored, Set, Site, Unit, circle, unknown};
 use crate::infra::graph::{self, Affected, Graph, Query, Reason};
-use crate::infra::store::{Mode, Seen, Store};
+use crate::infra::store::{Mode, Phase, Seen, Store};
 use crate::infra::terraform::{Stop, Tool, process};
 use crate::ui;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
+
+/// A plan of another run holds the state for as long as it takes.
+const STATE_PATIENCE: Duration = Duration::from_secs(60);
 
 /// Which stacks are meant, and where the tree is.
 #[derive(clap::Args, Debug, Default)]
@@ -82,7 +86,7 @@ impl Ground {
         let touched = |changes: Changes| {
             let requested = choice.stacks.iter().map(|word| tree.named(word.trim())).collect();
             let query = Query { changed: changes.paths(), requested };
-            let around = Around::open(&tree, context)?;
+            let around = Around::open(&tree, context);
             let data = around.map(|around| around.told(&tree, &changes)).transpose()?.unwrap_or_default();
             Ok::<_, Problems>(graph::affected_with(&tree.graph, &query, &data))
         };
@@ -118,7 +122,7 @@ impl Ground {
             let of = |stack: &&graph::Stack| stack.key == key || stack.layer.as_deref() == Some(&key);
             match self.graph.stacks.iter().filter(|stack| !stack.external).find(of) {
                 Some(stack) => chosen.push(requested(&stack.key)),
-                None => problems.push(unknown(&self.graph, &key)),
+                None => problems.push(self.unknown(&key)?),
             }
         }
         if !problems.is_empty() {
@@ -136,6 +140,18 @@ impl Ground {
             }
         }
         Set::new(&self.site, &self.graph, chosen, backwards)
+    }
+
+    /// There is no such stack; one that the tree had may be destroyed.
+    fn unknown(&self, key: &str) -> Result<Problem, Problem> {
+        let removed = engine::removed(&*self.store, &self.site.repo)?.iter().any(|seen| seen.key == key);
+        let problem = unknown(&self.graph, key);
+        Ok(match removed {
+            true => Problem { expected: None, ..problem }
+                .note("the tree had it, and its state may be left")
+                .help(format!("`suil infra destroy --removed --stacks {key}` destroys what it left")),
+            false => problem,
+        })
     }
 
     /// The set of these stacks.
@@ -167,11 +183,16 @@ impl Ground {
         if !problems.is_empty() {
             return Err(problems);
         }
+        let mut others = Vec::new();
+        for key in known.iter().filter(|key| !wanted.is_empty() && !wanted.contains(key)) {
+            // One that nobody applied has nothing that could depend on anything.
+            others.extend(self.store.last(&self.site.repo, key, Phase::Apply)?.map(|_| key.clone()));
+        }
         let keys = if wanted.is_empty() { self.of_history(known)? } else { wanted };
         if keys.is_empty() {
             return Ok(None);
         }
-        Ok(Some((engine::restore(&self.site, &self.graph, &keys)?, keys)))
+        Ok(Some((engine::restore(&self.site, &self.graph, &keys, &others)?, keys)))
     }
 
     /// Those of removed stacks that the history of HEAD had: the others belong to another branch, and are only warned of.
@@ -180,7 +201,7 @@ impl Ground {
         let Ok(git) = Repository::find(&self.site.root) else { return Ok(keys) };
         let (mut own, mut strange) = (Vec::new(), Problems::new());
         for key in keys {
-            match git.last_with(graph::key::split(&key).0)? {
+            match engine::last_commit(&self.site, &git, &key)? {
                 Some(_) => own.push(key),
                 None => strange.push(
                     Problem::warning(format!("stack `{key}` is left out: the history of HEAD never had it"))
@@ -249,7 +270,7 @@ pub fn either(name: &str) -> Option<String> {
     variable(&format!("SUIL_{name}")).or_else(|| variable(&format!("STACKORDER_{name}")))
 }
 
-fn site(root: &Path, graph: &Graph, redactor: Redactor, stop: Stop, layers: Option<Layers>) -> Site {
+fn site(root: &Path, graph: &Graph, redactor: Redactor, stop: Stop, layers: Layers) -> Site {
     let here = |path: String| root.join(path);
     let terraform = either("TERRAFORM_BIN").or_else(|| variable("STACKS_TERRAFORM_PATH"));
     Site {
@@ -266,6 +287,7 @@ fn site(root: &Path, graph: &Graph, redactor: Redactor, stop: Stop, layers: Opti
         redactor,
         stop,
         patience: process::PATIENCE,
+        state_patience: state_patience(),
         user: start::user(),
     }
 }
@@ -275,6 +297,12 @@ fn entries(text: &str) -> Vec<String> {
     text.split(['\n', ',']).map(str::trim).filter(|entry| !entry.is_empty()).map(str::to_owned).collect()
 }
 
+/// How long an apply waits for the lock of a state, where the user has not told Terraform themselves.
+fn state_patience() -> Option<Duration> {
+    let told = |name| variable(name).is_some_and(|words| words.contains("-lock"));
+    (!told("TF_CLI_ARGS") && !told("TF_CLI_ARGS_apply")).then_some(STATE_PATIENCE)
+}
+
 /// Where providers are kept between inits; whoever has a cache of their own keeps it.
 fn plugins(root: &Path) -> Option<PathBuf> {
     let config = variable("TF_CLI_CONFIG_FILE").map_or_else(|| settings::home("~/.terraformrc"), PathBuf::from);
@@ -282,16 +310,13 @@ fn plugins(root: &Path) -> Option<PathBuf> {
     (variable("TF_PLUGIN_CACHE_DIR").is_none() && !has).then(|| root.join(".suil/plugins"))
 }
 
-/// How the layers of the tree are rendered, where it may have some.
-fn layers(root: &Path, context: &Context, mask: &Mask) -> Result<Option<Layers>, Problems> {
+/// How the layers of the tree are rendered, those with it that it has no more.
+fn layers(root: &Path, context: &Context, mask: &Mask) -> Result<Layers, Problems> {
     let options = options::of_tree(options::read(false)?, root)?;
-    if !root.join(&options.stacks).is_dir() || !root.join(&options.environments).is_dir() {
-        return Ok(None);
-    }
     let (root, mask, of) = (root.to_owned(), mask.clone(), options.clone());
     let context = Context { workspace: context.workspace.clone(), output: context.output };
     let begin = move || begin::run(&context, &root, of.clone(), &mask);
-    Ok(Some(Layers { options, begin: Arc::new(begin) }))
+    Ok(Layers { options, begin: Arc::new(begin) })
 }
 
 /// Hears Ctrl-C and the wish of the system to end, on a thread of its own.

@@ -1,6 +1,6 @@
 //! `suil infra lint`.
 
-use super::{begin, options, select};
+use super::{begin, left, options, select};
 use crate::base::{Mask, Plain};
 use crate::cli::{Context, Outcome};
 use crate::infra::lint::{self, Finding};
@@ -47,7 +47,10 @@ fn look(args: &Args, context: &Context, mask: &Mask) -> Outcome {
     let here = options::here()?;
     let root = select::root_of(&args.layers, args.all, &here, &options)?;
     let run = Arc::new(begin::run(context, &root, options, mask)?.lenient().without_states());
-    let paths = select::either(&args.layers, args.all, &here, &run, &run)?;
+    let mut paths = select::either(&args.layers, args.all, &here, &run, &run)?;
+    if args.all {
+        paths = left::without(&root, paths, &run.options)?;
+    }
     let linted = lint::lint(&run, &paths);
     let text = || ui::lint::render(&linted.findings, paths.len(), mask, Paint::ON);
     let value = || Plain::from_iter([("findings", linted.findings.iter().map(|found| value(found, mask)).collect())]);

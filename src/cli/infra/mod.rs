@@ -16,6 +16,7 @@ pub mod graph;
 mod ground;
 pub(super) mod hosts;
 pub(super) mod keys;
+mod left;
 mod lint;
 mod locks;
 mod nodes;

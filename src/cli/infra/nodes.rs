@@ -13,12 +13,15 @@ use crate::infra::graph::{Affected, Stack};
 use crate::ui::{Paint, Table};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
-/// The workspace around a tree of layers.
+/// The workspace around a tree of layers. It is loaded when something of it is asked for: a run over stacks that ask for
+/// no host data does not care what state it is in.
 pub struct Around {
-    loaded: Loaded,
+    context: Context,
+    root: PathBuf,
     tree: PathBuf,
+    loaded: OnceLock<Loaded>,
 }
 
 /// A node to which affected stacks matter.
@@ -31,17 +34,26 @@ pub struct Touched {
 }
 
 impl Around {
-    /// Opens the workspace at or above the tree; `None` where there is none, or the tree has no layers.
+    /// The workspace at or above the tree; `None` where there is none, or the tree has no layers.
+    pub fn open(tree: &Tree, context: &Context) -> Option<Around> {
+        if tree.graph.stacks.iter().all(|stack| stack.layer.is_none()) {
+            return None;
+        }
+        let root = context.workspace.clone().or_else(|| catalogue::find(&tree.root))?;
+        let context = Context { workspace: Some(root.clone()), ..context.clone() };
+        Some(Around { context, root, tree: tree.root.clone(), loaded: OnceLock::new() })
+    }
+
+    /// The workspace.
     ///
     /// # Errors
     /// It cannot be opened.
-    pub fn open(tree: &Tree, context: &Context) -> Result<Option<Around>, Problems> {
-        if tree.graph.stacks.iter().all(|stack| stack.layer.is_none()) {
-            return Ok(None);
+    fn loaded(&self) -> Result<&Loaded, Problems> {
+        if let Some(loaded) = self.loaded.get() {
+            return Ok(loaded);
         }
-        let Some(root) = context.workspace.clone().or_else(|| catalogue::find(&tree.root)) else { return Ok(None) };
-        let context = Context { workspace: Some(root), ..context.clone() };
-        Ok(Some(Around { loaded: context.load()?, tree: tree.root.clone() }))
+        let loaded = self.context.load()?;
+        Ok(self.loaded.get_or_init(|| loaded))
     }
 
     /// The keys of the layers whose templates read host data that differs. Where nobody knows the revision to compare with,
@@ -50,7 +62,7 @@ impl Around {
     /// # Errors
     /// A setting makes no sense, or git cannot compare.
     pub fn told(&self, tree: &Tree, changes: &Changes) -> Result<Vec<String>, Problems> {
-        let root = self.loaded.workspace.root();
+        let root = self.root.as_path();
         let data = |path: &str| ["data/", "modules/", "modules.yaml"].iter().any(|start| path.starts_with(start));
         let changed = match &changes.base {
             Some(base) => Repository::around(root).changes(base)?.iter().any(|change| data(&change.path)),
@@ -64,7 +76,7 @@ impl Around {
         let mask = Mask::new();
         let options = options::read(false)?;
         let run = |revision: Option<Arc<dyn Files>>| {
-            let mut run = begin::run(&self.loaded.context, &self.tree, options.clone(), &mask)?.lenient();
+            let mut run = begin::run(&self.context, &self.tree, options.clone(), &mask)?.lenient();
             run.hosts = Some(hosts::of(root, &self.tree, &mask, revision));
             Ok::<_, Problems>(Arc::new(run))
         };
@@ -89,7 +101,7 @@ impl Around {
 
     /// True where the tree of layers and the workspace have one root.
     fn is_top(&self) -> bool {
-        same(&self.tree, self.loaded.workspace.root())
+        same(&self.tree, &self.root)
     }
 
     /// The layers whose code asks for host data.
@@ -108,11 +120,15 @@ impl Around {
     /// A setting makes no sense.
     pub fn nodes(&self, affected: &Affected) -> Result<BTreeMap<String, Touched>, Problems> {
         let mut nodes: BTreeMap<String, Touched> = BTreeMap::new();
-        let workspace = &self.loaded.workspace;
-        let modules = with_layers(&self.loaded.modules);
         let keys: BTreeSet<&str> = affected.affected.iter().map(|stack| stack.key.as_str()).collect();
+        if keys.is_empty() {
+            return Ok(nodes);
+        }
+        let loaded = self.loaded()?;
+        let workspace = &loaded.workspace;
+        let modules = with_layers(&loaded.modules);
         let holders = need::holders(workspace, &modules);
-        if holders.is_empty() || keys.is_empty() {
+        if holders.is_empty() {
             return Ok(nodes);
         }
         let options = options::read(false)?;
@@ -125,8 +141,8 @@ impl Around {
         let mut held: BTreeMap<String, BTreeSet<(String, String)>> = BTreeMap::new();
         for entry in &entries {
             for name in entry.modules.iter().filter(|name| modules.contains(*name)) {
-                let Some(module) = self.loaded.modules.get(name) else { continue };
-                let Ok(config) = self.loaded.config(entry, module, Closed::Pretend) else { continue };
+                let Some(module) = loaded.modules.get(name) else { continue };
+                let Ok(config) = loaded.config(entry, module, Closed::Pretend) else { continue };
                 let root = config.public.get("root").and_then(Plain::as_str).unwrap_or("infra");
                 if !same(&workspace.root().join(root), &self.tree) {
                     continue;

@@ -2,8 +2,8 @@
 
 use crate::base::{Problem, Problems, file};
 use crate::cli::settings;
-use crate::data::yaml;
 use crate::infra::layer::Options;
+use crate::infra::reader::{self, Reader};
 use std::path::{Path, PathBuf};
 
 /// Reads the variables `STACKS_*`.
@@ -40,15 +40,14 @@ pub fn of_tree(options: Options, root: &Path) -> Result<Options, Problems> {
         Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(options),
         bytes => bytes.map_err(|e| Problem::io("read", name, &e))?,
     };
-    let Some(tree) = yaml::load(name, &bytes)? else { return Ok(options) };
-    let Some(member) = tree.get("tool") else { return Ok(options) };
-    match member.value.plain().and_then(|value| value.as_str()) {
-        Some(tool @ ("terraform" | "tofu")) => Ok(Options { terraform: tool.to_owned(), ..options }),
-        _ => Err(Problem::new("`tool` names no program that suil runs")
-            .at(member.value.place)
-            .expected("expected `terraform` or `tofu`")
-            .help("another program is named by STACKS_TERRAFORM_PATH")
-            .into()),
+    let Some(tree) = reader::whole(name, &bytes)? else { return Ok(options) };
+    let mut problems = Problems::new();
+    // What else stands there is read with the graph.
+    let tool = Reader::over(&tree, "stackorder.yaml", &mut problems).word("tool", &["terraform", "tofu"]);
+    match (tool, problems.pop()) {
+        (_, Some(problem)) => Err(problem.help("another program is named by STACKS_TERRAFORM_PATH").into()),
+        (Some(tool), None) => Ok(Options { terraform: tool, ..options }),
+        (None, None) => Ok(options),
     }
 }
 

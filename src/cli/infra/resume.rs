@@ -35,7 +35,7 @@ pub fn run(args: Args, context: &Context) -> Outcome {
     let gone: Vec<String> = gone.cloned().collect();
     let backwards = run.mode == Mode::Destroy;
     let restored = match backwards && !gone.is_empty() {
-        true => Some(restore(&ground.site, &ground.graph, &gone)?),
+        true => Some(restore(&ground.site, &ground.graph, &gone, &[])?),
         false => None,
     };
     let (graph, set) = match &restored {

@@ -53,7 +53,7 @@ fn within(folder: PathBuf, layers: &Options) -> PathBuf {
 /// A setting makes no sense, or the store cannot be opened.
 pub fn store(root: &Path, context: &Context) -> Result<Arc<dyn Store>, Problems> {
     let settings = settings(context)?;
-    Ok(store::open(settings.store.as_deref().map(String::as_str), root)?)
+    Ok(store::open(settings.store.as_ref(), root)?)
 }
 
 /// A store, and the repository whose rows in it are meant.
@@ -78,7 +78,7 @@ impl Books {
 pub fn known(place: &Where, context: &Context) -> Result<Option<Books>, Problems> {
     let root = root(place.repo_root.as_deref(), context)?;
     let settings = settings(context)?;
-    let Some(store) = store::known(settings.store.as_deref().map(String::as_str), &root)? else { return Ok(None) };
+    let Some(store) = store::known(settings.store.as_ref(), &root)? else { return Ok(None) };
     let named = || tree::named(place, context).ok().map(|(_, name)| name);
     let repo = match (&place.repo, &settings.store) {
         (Some(name), _) => Some(name.clone()),

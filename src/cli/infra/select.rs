@@ -1,5 +1,6 @@
 //! Which layers are meant: this one, those named, or all.
 
+use super::left;
 use crate::base::{Problem, Problems, nearest::nearest};
 use crate::catalogue::Glob;
 use crate::infra::layer::{Kind, Layer, Options, Run};
@@ -14,7 +15,7 @@ pub fn layers(words: &[String], all: bool, here: &Path, options: &Options) -> Re
         return Layer::at(here, options).map(|layer| vec![layer]).map_err(|problem| vec![lost(problem, here, options)]);
     }
     let root = tree(words, here, options)?;
-    let known = found(&root, options)?;
+    let known = left::without(&root, found(&root, options)?, options)?;
     let mut paths = if all { known.clone() } else { Vec::new() };
     let mut problems = Problems::new();
     for word in words {

@@ -1,13 +1,13 @@
 //! The tree that a graph is made of: where it is, what it is called, and what changed in it.
 
 use super::asking::{Asking, Parts, joined};
-use super::options;
-use crate::base::{Moment, Problems};
+use super::{left, options};
+use crate::base::{Moment, Problem, Problems};
 use crate::cli::{Context, settings};
 use crate::data::tree::{Change, Refs, Repository};
-use crate::infra::graph::{self, Graph};
+use crate::infra::graph::{self, Graph, Listing};
 use crate::infra::layer::Options;
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -70,8 +70,9 @@ pub fn open(args: &Where, since: Option<&Since>, context: &Context) -> Result<(T
         let before = scope.spawn(|| graph::before(&root));
         (asking.parts(), joined(before))
     });
-    let Parts { listing, refs, name, mut changes, told } = parts?;
-    let opened = graph::open(&root, &called(args, &root, name), &options, &listing, before?, moment)?;
+    let Parts { listing, digest, refs, name, mut changes, told } = parts?;
+    let begun = graph::Begun { moment, before: before?, digest };
+    let opened = graph::open(&root, &called(args, &root, name), &options, &listing, begun)?;
     let mut graph = opened.graph;
     graph.sha = refs.as_ref().and_then(|refs| refs.head.clone());
     if let Some(changes) = changes.as_mut().filter(|changes| changes.base.is_none()) {
@@ -79,10 +80,22 @@ pub fn open(args: &Where, since: Option<&Since>, context: &Context) -> Result<(T
             change.path = within(&root, &change.path).to_owned();
         }
     }
-    if let Some((standing, word)) = told {
-        graph::keep_told(&root, &options, standing, word, listing, moment);
+    let gone = gone(&root, &graph, &listing)?;
+    if !gone.is_empty() {
+        graph::left::without(&mut graph, &gone);
+    }
+    if let Some(told) = told {
+        graph::keep_told(&root, &options, told, (listing, opened.digest), moment);
     }
     Ok((Tree { root, graph, cached: opened.cached, refs, options }, changes))
+}
+
+/// The layers of which nothing is left but an output folder, and which the history had.
+fn gone(root: &Path, graph: &Graph, listing: &Listing) -> Result<BTreeSet<String>, Problem> {
+    let bare = graph::left::bare(graph, listing);
+    let folders: Vec<String> = bare.iter().map(|(_, folder)| folder.clone()).collect();
+    let gone = left::gone(root, &folders)?;
+    Ok(bare.into_iter().filter(|(_, folder)| gone.contains(folder)).map(|(key, _)| key).collect())
 }
 
 /// The folder of the tree and the name of the repository, without a scan.

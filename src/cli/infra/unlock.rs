@@ -6,12 +6,13 @@ use crate::base::{Plain, Problem, Problems, nearest::nearest, problem::Kind};
 use crate::cli::{Context, Outcome, start};
 use crate::infra::store::{Life, Lock};
 use crate::ui::{self, Exit};
+use std::collections::BTreeSet;
 
 /// Take the locks of stacks away from whoever holds them
 #[derive(clap::Args, Debug)]
 #[command(
-    after_help = "Locks of a process that is still there are refused without --force: it would go on without them. All \
-                  are taken away, or none.\n\nExample: suil infra unlock stacks/prod/vpc --reason 'the runner is gone'"
+    after_help = "Locks of a process that is still there are refused without --force: it works on a stack. Its run ends \
+                  what it has begun, and begins no other. All are taken away, or none.\n\nExample: suil infra unlock stacks/prod/vpc --reason 'the runner is gone'"
 )]
 pub struct Args {
     /// The stacks; `owner/name//KEY` is one of another repository that shares the store
@@ -67,6 +68,11 @@ fn text(gone: &[Lock], state: bool) -> String {
     let mut out = String::new();
     for lock in gone {
         out.push_str(&format!("released `{}`, held by run `{}` of {}\n", lock.stack, lock.run, lock.who));
+    }
+    let alive: BTreeSet<&str> =
+        gone.iter().filter(|lock| lock.life() == Life::Alive).map(|lock| lock.run.as_str()).collect();
+    for run in alive {
+        out.push_str(&format!("run `{run}` goes on: it ends what it has begun, and begins no other stack\n"));
     }
     if state && !gone.is_empty() {
         out.push_str(

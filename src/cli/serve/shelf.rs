@@ -6,13 +6,12 @@ use super::lag::{Found, Lookup};
 use super::token::Token;
 use super::tree::{Known, Tree};
 use crate::base::Problem;
-use crate::infra::store::{self, Lock, Store};
+use crate::infra::store::{self, Lock, Server, Store};
 use axum::http::StatusCode;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::Semaphore;
-use zeroize::Zeroizing;
 
 /// So many requests read files or the store at a time.
 const READERS: usize = 8;
@@ -26,7 +25,7 @@ pub struct Shelf {
     /// The names that the server answers to beside addresses.
     pub names: Vec<String>,
     /// Where the store is; `None` for that of the tree.
-    url: Option<Zeroizing<String>>,
+    server: Option<Server>,
     store: Mutex<Option<Arc<dyn Store>>>,
     readers: Semaphore,
     answers: Mutex<BTreeMap<u16, u64>>,
@@ -36,7 +35,7 @@ impl Shelf {
     pub fn new(
         tree: Tree,
         hosts: Option<PathBuf>,
-        url: Option<Zeroizing<String>>,
+        server: Option<Server>,
         token: Option<Token>,
         names: Vec<String>,
         offline: bool,
@@ -47,7 +46,7 @@ impl Shelf {
             lag: Lookup::new(offline),
             token,
             names,
-            url,
+            server,
             store: Mutex::default(),
             readers: Semaphore::new(READERS),
             answers: Mutex::default(),
@@ -69,7 +68,7 @@ impl Shelf {
     pub fn store(&self) -> Result<Option<Arc<dyn Store>>, Problem> {
         let mut store = self.store.lock().unwrap_or_else(PoisonError::into_inner);
         if store.is_none() {
-            *store = store::known(self.url.as_deref().map(String::as_str), self.tree.root())?;
+            *store = store::known(self.server.as_ref(), self.tree.root())?;
         }
         Ok(store.clone())
     }
@@ -77,7 +76,7 @@ impl Shelf {
     /// The repository whose rows are told; `None` for all, where the store belongs to this tree alone, whatever it was
     /// called meanwhile.
     pub fn rows_of(&self, repo: &str) -> Option<String> {
-        self.url.as_ref().map(|_| repo.to_owned())
+        self.server.as_ref().map(|_| repo.to_owned())
     }
 
     /// The locks of the tree.

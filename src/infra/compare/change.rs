@@ -1,7 +1,7 @@
 //! What differs between two sets of files.
 
-use super::files::{File, Files};
 use crate::base::Mask;
+use crate::infra::layer::files::{File, Files};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 

@@ -4,13 +4,12 @@
 //! Both sides are built in memory; nothing is written, and neither the working tree nor the index is touched.
 
 mod change;
-mod files;
 
 pub use change::{Change, Side};
 
 use crate::base::{Mask, Problem, Problems, Result};
 use crate::data::tree::told;
-use crate::infra::layer::{self, Layer, Run};
+use crate::infra::layer::{self, Layer, Run, files};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -81,7 +80,9 @@ impl Both {
             })
         };
         let before = take(built(&self.before, path).map_err(|found| told(found, &self.revision)));
-        let after = take(built(&self.after, path));
+        // Where git removed a layer, its output folder may be left.
+        let left = self.before.sources.is_folder(path) && !layer::stands(&self.after, path);
+        let after = if left { None } else { take(built(&self.after, path)) };
         if !problems.is_empty() {
             return Err(problems);
         }

@@ -5,7 +5,7 @@
 
 use crate::base::{Problem, Problems, clock, file};
 use crate::infra::engine::schedule::{self, Order, Pace, Verdict};
-use crate::infra::engine::{Failure, Follow, Purpose, Session, Site, Summary, Unit, split};
+use crate::infra::engine::{Failure, Follow, Purpose, Session, Site, Summary, Unit};
 use crate::infra::store::{self, Drift, DriftState, Store};
 use crate::infra::terraform::process::Watch;
 use chrono::TimeDelta;
@@ -115,7 +115,7 @@ pub fn look(site: &Site, units: &[Unit], store: &dyn Store, ask: Ask, told: &dyn
     // Each stands alone: what is looked at changes nothing that another sees.
     let order = Order::new(vec![Vec::new(); due.len()]);
     let pace = Pace { parallel: ask.parallel, barrier: false };
-    schedule::run(&order, &BTreeSet::new(), pace, &site.stop, &work, &|_, _| {});
+    schedule::run(&order, &BTreeSet::new(), pace, &|| site.stop.asked(), &work, &|_, _| {});
     let _ = std::fs::remove_dir_all(&logs);
     let mut found = found.into_inner().unwrap_or_else(PoisonError::into_inner);
     let mut rows: Vec<Drift> = found.values().map(|(drift, _)| drift.clone()).collect();
@@ -147,7 +147,7 @@ fn one(site: &Site, unit: &Unit, logs: &Path, told: &dyn Told) -> (Drift, Proble
     let _ = std::fs::remove_file(&plan);
     let now = clock::now();
     let row = |state, summary: &Summary, error: Option<String>| {
-        let (summary, addresses) = split(summary);
+        let (summary, addresses) = (summary.counts(), summary.addresses.clone());
         let (repo, stack) = (site.repo.clone(), unit.key().to_owned());
         let (id, commit) = (store::new_id(), site.sha.clone());
         Drift { id, repo, stack, state, summary, addresses, error, commit, run: None, at: now, since: now }
@@ -252,7 +252,10 @@ mod tests {
             "output_changes": {"o": {"actions": ["update"]}},
         });
         let summary = drifted(&shown).expect("a summary");
-        assert_eq!((summary.changes, summary.destroys), (vec!["a.moved".to_owned()], vec!["a.lost".to_owned()]));
+        assert_eq!(
+            (summary.addresses.changes, summary.addresses.destroys),
+            (vec!["a.moved".to_owned()], vec!["a.lost".to_owned()])
+        );
         assert_eq!(summary.outputs, ["o"]);
     }
 }

@@ -9,7 +9,7 @@ use super::session::{Failure, Session};
 use super::work::{Told, Work, only_follows};
 use crate::base::problem::Kind;
 use crate::base::{Problem, clock};
-use crate::infra::store::{self, Action, Mode, Phase, RunState, StackState};
+use crate::infra::store::{Mode, Phase, RunState, StackState};
 use std::collections::BTreeSet;
 
 /// How a stack is taken up.
@@ -76,6 +76,14 @@ impl Work<'_> {
 
     fn apply_one(&self, at: usize, basis: Option<&Basis>, taken: Taken) -> Verdict {
         let started = clock::now();
+        match self.holds() {
+            Ok(true) => {}
+            Ok(false) => return Verdict::Left,
+            Err(problem) => {
+                self.fail(at, Phase::Plan, started, problem.into());
+                return Verdict::Failed;
+            }
+        }
         let never = || Basis { summary: None, card: None, unknown: Vec::new(), run: self.run.id.clone() };
         let basis = basis.cloned().unwrap_or_else(never);
         let ready = self.with_session(at, |session| self.get_ready(at, session, &basis, taken)).and_then(|ready| ready);
@@ -93,14 +101,14 @@ impl Work<'_> {
         if quiet && taken == Taken::New {
             let told = Told { summary: Some(&ready.card.summary), ..Told::since(started) };
             self.put(at, self.phase(), StackState::Noop, told);
-            let _ = self.artifact(at).remove();
+            let _ = self.discard(at, clock::now());
             return Verdict::Done;
         }
         if ready.done {
             let told = Told { summary: Some(&ready.card.summary), ..Told::since(started) };
             self.change(at, |stand| stand.changed = true);
             self.put(at, self.phase(), StackState::Applied, told);
-            let _ = self.artifact(at).remove();
+            let _ = self.discard(at, clock::now());
             return Verdict::Done;
         }
         self.perform(at, started, &ready.card)
@@ -118,7 +126,7 @@ impl Work<'_> {
             self.check(at, session, card)?;
             return Ok(Ready { card: card.clone(), done: false });
         }
-        if let Some(card) = self.artifact(at).read()? {
+        if let Some((_, card)) = self.found(at)? {
             // Planned anew, but of the files that the plan was made of which was shown.
             session.render()?;
             if session.unit.layer.is_none() && session.content()? != card.tree {
@@ -131,6 +139,9 @@ impl Work<'_> {
         let again = taken == Taken::Again;
         self.set_state(at, if again { StackState::Applying } else { StackState::Planning })?;
         let made = self.make(at)?;
+        if let Some(problem) = made.absent {
+            return Err(problem.kind(Kind::Refused).into());
+        }
         let measure = match (taken, before_changed) {
             (Taken::Again, _) => Measure::Rest,
             (Taken::New, true) => Measure::Less,
@@ -140,7 +151,7 @@ impl Work<'_> {
         };
         let held = hold(key, &made, basis, measure);
         if let Err(problem) = held {
-            self.artifact(at).remove()?;
+            self.discard(at, clock::now())?;
             return Err(problem.into());
         }
         self.planned(at, started, &made, again.then_some(StackState::Applying));
@@ -158,7 +169,7 @@ impl Work<'_> {
 
     /// Holds the plan file against what is known of it.
     fn is_whole(&self, at: usize, card: &Card) -> Result<(), Problem> {
-        if self.artifact(at).is_whole(card)? {
+        if self.own(at).is_whole(card)? {
             return Ok(());
         }
         let what = format!("the plan file of stack `{}` is not the one that was made", self.set.key(at));
@@ -188,8 +199,8 @@ impl Work<'_> {
     }
 
     fn perform(&self, at: usize, started: chrono::DateTime<chrono::Utc>, card: &Card) -> Verdict {
-        let artifact = self.artifact(at);
-        let applied = self.with_session(at, |session| {
+        let artifact = self.own(at);
+        let ready = self.with_session(at, |session| {
             hook::run(session, &self.run.id, When::PreApply, Some(&artifact))?;
             if self.site.stop.asked() {
                 let key = session.unit.key();
@@ -199,11 +210,17 @@ impl Work<'_> {
             // The hook, and others while it ran, may have written there.
             self.is_whole(at, card)?;
             // From here on whoever resumes the run must ask Terraform how far it got.
-            self.set_state(at, StackState::Applying)?;
-            self.note_apply(at)?;
-            self.follow.phase(session.unit.key(), "applying");
-            session.apply(&artifact.plan())
+            Ok(self.start(at)?)
         });
+        let applied = match ready.and_then(|ready| ready) {
+            Ok(false) => return Verdict::Left,
+            Ok(true) => self.with_session(at, |session| {
+                self.follow.phase(session.unit.key(), "applying");
+                session.apply(&artifact.plan())
+            }),
+            Err(failure) => Err(failure),
+        };
+        let ended = clock::now();
         match applied.and_then(|applied| applied) {
             Ok(_) => {
                 let told = Told { summary: Some(&card.summary), ..Told::since(started) };
@@ -220,24 +237,10 @@ impl Work<'_> {
             let problem = (*failure.problem).note("the stack was applied");
             self.change(at, |stand| stand.problems.push(problem));
         }
-        if let Err(problem) = artifact.remove() {
+        if let Err(problem) = self.discard(at, ended) {
             self.fault(problem.kind(Kind::Warning));
         }
         Verdict::Done
-    }
-
-    fn note_apply(&self, at: usize) -> Result<(), Problem> {
-        let action = if self.run.mode == Mode::Destroy { Action::Destroy } else { Action::Apply };
-        self.store.note(&[store::Entry {
-            id: store::new_id(),
-            at: clock::now(),
-            action,
-            who: self.run.who.clone(),
-            repo: self.run.repo.clone(),
-            stack: self.set.key(at).to_owned(),
-            run: Some(self.run.id.clone()),
-            reason: self.run.reason.clone(),
-        }])
     }
 }
 

@@ -69,6 +69,12 @@ impl Artifact {
         Artifact { folder: folder.to_owned(), name: key::artifact(stack, Some(sha)) }
     }
 
+    /// The files of the plan of `stack` in the hands of one run: others may plan it meanwhile, and what was shown stays.
+    pub fn of_run(folder: &Path, stack: &str, run: &str) -> Artifact {
+        let run = digest::sha256(run.as_bytes());
+        Artifact::new(folder, stack, run.get(..12).unwrap_or(&run))
+    }
+
     /// The name, as others that fetch and keep plan files know it.
     pub fn name(&self) -> &str {
         &self.name
@@ -142,9 +148,29 @@ impl Artifact {
             std::fs::rename(&aside, &plan).map_err(failed)?;
         }
         file::write(&self.json(), json, 0o600)?;
+        self.write(card)
+    }
+
+    fn write(&self, card: &Card) -> Result<(), Problem> {
         let text = serde_json::to_vec_pretty(card)
             .map_err(|e| Problem::new(format!("cannot write down the plan of `{}`: {e}", card.stack)))?;
         file::write(&self.card(), &text, 0o600)
+    }
+
+    /// Puts the plan to the files of `to`, too, in place of the one that is there. What somebody changes in one place does not
+    /// reach the other.
+    ///
+    /// # Errors
+    /// A file cannot be read or written.
+    pub fn put(&self, to: &Artifact, card: &Card) -> Result<(), Problem> {
+        to.prepare()?;
+        gone(&to.card())?;
+        match card.is_provisional() {
+            true => gone(&to.plan())?,
+            false => linked(&self.plan(), &to.aside(), &to.plan())?,
+        }
+        linked(&self.json(), &to.aside(), &to.json())?;
+        to.write(card)
     }
 
     /// What is known of the plan; nothing where there is none.
@@ -204,6 +230,15 @@ pub fn prune(folder: &Path) {
     }
 }
 
+/// Makes `to` a second name of the file `from`, by way of `aside`; where the file system knows none, a copy.
+fn linked(from: &Path, aside: &Path, to: &Path) -> Result<(), Problem> {
+    gone(aside)?;
+    let made = std::fs::hard_link(from, aside).or_else(|_| std::fs::copy(from, aside).map(drop));
+    made.and_then(|()| std::fs::rename(aside, to)).map_err(|e| Problem::io("write", to, &e))?;
+    // Where both were names of one file already, a rename leaves both.
+    gone(aside)
+}
+
 fn gone(path: &Path) -> Result<(), Problem> {
     match std::fs::remove_file(path) {
         Err(e) if e.kind() != std::io::ErrorKind::NotFound => Err(Problem::io("remove", path, &e)),
@@ -214,6 +249,22 @@ fn gone(path: &Path) -> Result<(), Problem> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn card() -> Card {
+        Card {
+            version: 1,
+            stack: "stacks/a".to_owned(),
+            sha: LOCAL.to_owned(),
+            tree: "t".to_owned(),
+            plan: String::new(),
+            run: "r".to_owned(),
+            made: "2026-11-30T00:00:00Z".to_owned(),
+            destroys: false,
+            unknown: Vec::new(),
+            planned: true,
+            summary: Summary::default(),
+        }
+    }
 
     #[test]
     fn a_plan_file_is_called_as_others_call_it() {
@@ -231,19 +282,7 @@ mod tests {
         artifact.prepare().expect("prepared");
         assert_eq!(artifact.read().expect("no card"), None);
         std::fs::write(artifact.aside(), "PLAN").expect("a plan");
-        let mut card = Card {
-            version: 1,
-            stack: "stacks/a".to_owned(),
-            sha: LOCAL.to_owned(),
-            tree: "t".to_owned(),
-            plan: String::new(),
-            run: "r".to_owned(),
-            made: "2026-11-30T00:00:00Z".to_owned(),
-            destroys: false,
-            unknown: Vec::new(),
-            planned: true,
-            summary: Summary::default(),
-        };
+        let mut card = card();
         artifact.settle(&mut card, b"{}").expect("settled");
         let read = artifact.read().expect("a card").expect("a card");
         assert_eq!(read, card);
@@ -261,5 +300,26 @@ mod tests {
         assert_eq!(mode(&artifact.folder), 0o755);
         artifact.remove().expect("removed");
         assert_eq!(std::fs::read_dir(&artifact.folder).expect("a folder").count(), 0);
+    }
+
+    #[test]
+    fn what_a_run_took_stays_as_it_was_when_another_one_plans() {
+        let room = tempfile::tempdir().expect("a folder");
+        let (shared, own) =
+            (Artifact::new(room.path(), "stacks/a", LOCAL), Artifact::of_run(room.path(), "stacks/a", "r"));
+        let mut card = card();
+        std::fs::write(shared.aside(), "PLAN").expect("a plan");
+        shared.settle(&mut card, b"{}").expect("settled");
+        for _ in 0..2 {
+            shared.put(&own, &card).expect("put");
+        }
+        let mut other = Card { run: "s".to_owned(), ..self::card() };
+        std::fs::write(shared.aside(), "ANOTHER").expect("a plan");
+        shared.settle(&mut other, b"[]").expect("settled");
+        assert_eq!(own.read().expect("a card"), Some(card.clone()));
+        assert!(own.is_whole(&card).expect("read") && shared.is_whole(&other).expect("read"));
+        assert_eq!(std::fs::read(own.json()).expect("JSON"), b"{}");
+        own.remove().expect("removed");
+        assert_eq!(std::fs::read_dir(room.path()).expect("a folder").count(), 3, "nothing lies aside");
     }
 }

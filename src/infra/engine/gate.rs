@@ -1,7 +1,7 @@
 //! What must hold before the first stack is applied. Everything that does not is told at once.
 
-use super::artifact::Card;
-use super::work::{Work, kept};
+use super::artifact::{Artifact, Card};
+use super::work::Work;
 use super::{Site, Summary};
 use crate::base::problem::{self, Kind};
 use crate::base::{Problem, Problems};
@@ -40,7 +40,7 @@ impl Work<'_> {
             if matches!(stand.state(), StackState::Applied | StackState::Skipped) {
                 continue;
             }
-            match self.is_shown(at).and_then(|()| self.planned_for(at, from_plan)) {
+            match self.planned_for(at, from_plan) {
                 Ok(basis) => {
                     self.change(at, |stand| {
                         stand.summary = basis.summary.clone();
@@ -64,28 +64,10 @@ impl Work<'_> {
         }
     }
 
-    /// Where this run showed its own plans: another run may have made a plan in the place of one of them since, or used it.
-    fn is_shown(&self, at: usize) -> Result<(), Problem> {
-        if !self.shows {
-            return Ok(());
-        }
-        let card = self.artifact(at).read()?;
-        if card.as_ref().is_some_and(|card| card.run == self.run.id) {
-            return Ok(());
-        }
-        let problem = Problem::new(format!("the plan of stack `{}` is not the one that was shown", self.set.key(at)));
-        let problem = match card {
-            Some(card) => problem.note(format!("run `{}` made another one meanwhile", card.run)),
-            None => problem.note("another run used it meanwhile, or somebody removed it"),
-        };
-        Err(problem.help("plan and apply it again").kind(Kind::Refused))
-    }
-
     /// What was planned of a stack for the commit of the run.
     pub(super) fn planned_for(&self, at: usize, from_plan: bool) -> Result<Basis, Problem> {
         let key = self.set.key(at);
-        let artifact = self.artifact(at);
-        let Some(card) = artifact.read()? else {
+        let Some((artifact, card)) = self.found(at)? else {
             return match self.known(key)? {
                 Some(outcome) => {
                     self.waits_for_known(at, &outcome.unknown)?;
@@ -114,9 +96,30 @@ impl Work<'_> {
                 .kind(Kind::Refused));
         }
         let usable = from_plan && artifact.has_plan();
+        if usable {
+            self.keep(at, &artifact, &card)?;
+        }
         let summary = Some(card.summary.clone());
         let run = card.run.clone();
         Ok(Basis { summary, card: usable.then_some(card), unknown: Vec::new(), run })
+    }
+
+    /// Takes a plan that is to be applied into this run's own hands.
+    fn keep(&self, at: usize, found: &Artifact, card: &Card) -> Result<(), Problem> {
+        let own = self.own(at);
+        if *found == own {
+            return Ok(());
+        }
+        let kept = found.put(&own, card);
+        // Whoever plans removes the card first: where it is still the same, so is what was taken.
+        if found.read()?.as_ref() != Some(card) {
+            own.remove()?;
+            let key = self.set.key(at);
+            return Err(Problem::new(format!("another run plans stack `{key}` at this moment"))
+                .help("wait until it has, and look at its plan")
+                .kind(Kind::Refused));
+        }
+        kept
     }
 
     /// The last plan of a stack whose files are gone, where it was made of this very tree and was not applied since.
@@ -195,7 +198,7 @@ impl Work<'_> {
 /// What the store knows of a plan that was shown; `None` where inputs kept the stack from being planned.
 pub(super) fn shown(outcome: &Outcome) -> Option<Summary> {
     let never = !outcome.unknown.is_empty() && outcome.addresses == Default::default();
-    (!never).then(|| kept(&outcome.addresses))
+    (!never).then(|| Summary { addresses: outcome.addresses.clone(), ..Summary::default() })
 }
 
 fn unplanned(site: &Site, key: &str) -> Problem {
@@ -244,13 +247,13 @@ pub fn fits(key: &str, fresh: &Summary, basis: &Basis, measure: Measure) -> Resu
             ))),
         };
     };
-    let allowed = shown.addresses();
-    let more: Vec<&str> = fresh.addresses().into_iter().filter(|address| !allowed.contains(address)).collect();
+    let allowed = shown.touched();
+    let more: Vec<&str> = fresh.touched().into_iter().filter(|address| !allowed.contains(address)).collect();
     if !more.is_empty() {
         let problem = refused(format!("the plan of stack `{key}` does more than the one that was shown"));
         return Err(plan(more.iter().fold(problem, |problem, address| problem.note(format!("not shown: {address}")))));
     }
-    let found = fresh.addresses();
+    let found = fresh.touched();
     let less: Vec<&str> = allowed.iter().copied().filter(|address| !found.contains(address)).collect();
     if measure == Measure::Same && !less.is_empty() {
         let problem = refused(format!("the plan of stack `{key}` does less than the one that was shown"));
@@ -258,7 +261,7 @@ pub fn fits(key: &str, fresh: &Summary, basis: &Basis, measure: Measure) -> Resu
     }
     let mut lost = shown.losses();
     if measure == Measure::Rest {
-        lost.extend(shown.adds.iter().map(String::as_str));
+        lost.extend(shown.addresses.adds.iter().map(String::as_str));
     }
     let worse: Vec<&str> = fresh.losses().into_iter().filter(|address| !lost.contains(address)).collect();
     if worse.is_empty() {
@@ -271,10 +274,12 @@ pub fn fits(key: &str, fresh: &Summary, basis: &Basis, measure: Measure) -> Resu
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::infra::store::Addresses;
 
     fn summary(adds: &[&str], changes: &[&str], replaces: &[&str]) -> Summary {
         let list = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect();
-        Summary { adds: list(adds), changes: list(changes), replaces: list(replaces), ..Summary::default() }
+        let (adds, changes, replaces) = (list(adds), list(changes), list(replaces));
+        Summary { addresses: Addresses { adds, changes, replaces, ..Addresses::default() }, ..Summary::default() }
     }
 
     #[test]

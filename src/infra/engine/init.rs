@@ -105,7 +105,7 @@ impl Needs {
     pub fn turn(&self, site: &Site, unit: &Unit) -> Result<Turn, Problem> {
         let work = site.work();
         file::private_folder(&work)?;
-        let folder = digest::sha256(unit.folder.as_os_str().as_encoded_bytes());
+        let folder = digest::sha256(unit.place(site).as_os_str().as_encoded_bytes());
         let name = format!("init-{}.lock", folder.get(..16).unwrap_or(&folder));
         let folder = locked(&work.join(name), FlockOperation::NonBlockingLockExclusive, &site.stop)?;
         if let Some(plugins) = &site.plugins {

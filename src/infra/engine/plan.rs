@@ -6,15 +6,19 @@ use super::schedule::Verdict;
 use super::session::{Failure, Planned, Session};
 use super::unit::Purpose;
 use super::work::{Told, Work, card, only_follows};
-use super::{Artifact, Card};
+use super::{Artifact, Card, Stand};
+use crate::base::problem::Kind;
 use crate::base::{Problem, clock};
 use crate::infra::store::{Mode, Phase, RunState, StackState};
 use std::collections::BTreeSet;
+use std::path::PathBuf;
 
 /// A plan that lies in its files.
 pub(super) struct Made {
     pub planned: Planned,
     pub card: Card,
+    /// The stack was removed, has no state, and was never applied as far as the store knows.
+    pub absent: Option<Problem>,
 }
 
 impl Work<'_> {
@@ -24,11 +28,10 @@ impl Work<'_> {
     /// The store cannot be written, or the run was superseded meanwhile: refused.
     pub fn plan(&mut self) -> Result<(), Problem> {
         self.advance(RunState::Planning)?;
-        self.shows = true;
         let planned = |at: &usize| matches!(self.stand(*at).state(), StackState::Planned | StackState::Noop);
         let done: BTreeSet<usize> = (0..self.set.len()).filter(planned).collect();
         self.each(&done, |at| self.plan_one(at));
-        let well = self.stands().iter().all(|stand| matches!(stand.state(), StackState::Planned | StackState::Noop));
+        let well = self.stands().iter().all(Stand::is_planned);
         let last = self.run.mode == Mode::Plan;
         match (well, last) {
             (true, _) => self.advance(RunState::Planned)?,
@@ -49,6 +52,11 @@ impl Work<'_> {
         }
         self.follow.phase(self.set.key(at), "planning");
         match self.make(at) {
+            Ok(Made { absent: Some(problem), .. }) => {
+                self.change(at, |stand| stand.problems.push(problem));
+                self.put(at, Phase::Plan, StackState::Skipped, Told::since(started));
+                Verdict::Done
+            }
             Ok(made) => {
                 self.planned(at, started, &made, None);
                 Verdict::Done
@@ -68,7 +76,7 @@ impl Work<'_> {
         made: &Made,
         state: Option<StackState>,
     ) {
-        let Made { planned, card } = made;
+        let Made { planned, card, .. } = made;
         let file = self.site.shown(&self.artifact(at).plan());
         let quiet = planned.summary.is_empty() && !card.is_provisional() && only_follows(&self.stand(at).row);
         self.mind_version(at, planned);
@@ -106,23 +114,63 @@ impl Work<'_> {
         if counts { "" } else { &planned.text }
     }
 
-    /// The files of a stack's plan in this run.
+    /// The files of a stack's plan, where every run finds them.
     pub(super) fn artifact(&self, at: usize) -> Artifact {
-        let folder = match self.run.mode {
+        Artifact::new(&self.plans(), self.set.key(at), self.sha())
+    }
+
+    /// Those that are this run's alone: another run over the stack may put its plan in place of the one that was shown here.
+    /// A run that only plans needs none.
+    pub(super) fn own(&self, at: usize) -> Artifact {
+        match self.run.mode {
+            Mode::Plan => self.artifact(at),
+            _ => Artifact::of_run(&self.plans(), self.set.key(at), &self.run.id),
+        }
+    }
+
+    /// What is known of a stack's plan, and the files that it stands in: this run's, else those of all.
+    ///
+    /// # Errors
+    /// It is there and cannot be read.
+    pub(super) fn found(&self, at: usize) -> Result<Option<(Artifact, Card)>, Problem> {
+        let own = self.own(at);
+        if let Some(card) = own.read()? {
+            return Ok(Some((own, card)));
+        }
+        let shared = self.artifact(at);
+        Ok(shared.read()?.map(|card| (shared, card)))
+    }
+
+    /// Removes the plan of a stack; where all find theirs, unless another one was made after `until`.
+    ///
+    /// # Errors
+    /// A file cannot be removed.
+    pub(super) fn discard(&self, at: usize, until: chrono::DateTime<chrono::Utc>) -> Result<(), Problem> {
+        let shared = self.artifact(at);
+        // Made in the same second, it may be of before.
+        if shared.read().ok().flatten().is_none_or(|card| card.made <= clock::stamp(until)) {
+            shared.remove()?;
+        }
+        self.own(at).remove()
+    }
+
+    fn plans(&self) -> PathBuf {
+        match self.run.mode {
             Mode::Destroy => self.site.plans.join("destroy"),
             _ => self.site.plans.clone(),
-        };
-        Artifact::new(&folder, self.set.key(at), self.sha())
+        }
     }
 
     /// Makes a plan with all that belongs to it: hooks, the render of a layer, `init`, the files.
     pub(super) fn make(&self, at: usize) -> Result<Made, Failure> {
-        let artifact = self.artifact(at);
+        let artifact = self.own(at);
         artifact.prepare()?;
         let made = self.try_make(at, &artifact);
-        if made.as_ref().is_err_and(|failure| !failure.interrupted) {
+        match &made {
+            Ok(made) if self.run.mode != Mode::Plan => artifact.put(&self.artifact(at), &made.card)?,
             // What was planned before is not what would be planned now.
-            artifact.remove()?;
+            Err(failure) if !failure.interrupted => self.discard(at, clock::now())?,
+            _ => {}
         }
         made
     }
@@ -135,9 +183,14 @@ impl Work<'_> {
                 let mut card = card(self, at, String::new(), false);
                 (card.unknown, card.planned) = (closed.into_iter().collect(), false);
                 artifact.settle(&mut card, b"{}")?;
-                return Ok(Made { planned: Planned::default(), card });
+                return Ok(Made { planned: Planned::default(), card, absent: None });
             }
             let (planned, open, tree) = self.open_plan(at, session, artifact)?;
+            if let Some(problem) = self.stateless(session, &planned)? {
+                artifact.remove()?;
+                let card = card(self, at, tree, true);
+                return Ok(Made { planned: Planned::default(), card, absent: Some(problem) });
+            }
             let mut card = card(self, at, tree, self.run.mode == Mode::Destroy);
             card.unknown = open.values.into_iter().collect();
             card.summary = planned.summary.clone();
@@ -145,8 +198,30 @@ impl Work<'_> {
                 .map_err(|e| Problem::new(format!("cannot write down the plan of `{}`: {e}", session.unit.key())))?;
             artifact.settle(&mut card, &json)?;
             hook::run(session, &self.run.id, When::PostPlan, Some(artifact))?;
-            Ok(Made { planned, card })
+            Ok(Made { planned, card, absent: None })
         })?
+    }
+
+    /// What there is to say of a stack that was removed and has no state at all: an empty plan of it says nothing.
+    fn stateless(&self, session: &Session<'_>, planned: &Planned) -> Result<Option<Problem>, Failure> {
+        let Some(past) = &session.unit.past else { return Ok(None) };
+        if !planned.summary.is_empty() || session.has_state()? {
+            return Ok(None);
+        }
+        let key = session.unit.key();
+        let mut problem = Problem::new(format!("stack `{key}`: there is no state, so nothing of it can be destroyed"));
+        if let Some(state) = &session.unit.stack.state {
+            problem = problem.note(format!("it was looked for in {}", self.site.redactor.text(state)));
+        }
+        problem = problem.note(format!("commit {} is the last one that has its code", past.revision.name()));
+        match self.store.last(&self.run.repo, key, Phase::Apply)? {
+            Some(_) => Err(problem
+                .note("it was applied, as the store knows")
+                .help("bring the state back to its place, or name the other stacks with `--stacks`")
+                .kind(Kind::Refused)
+                .into()),
+            None => Ok(Some(problem.note("nobody applied it, as far as the store knows").kind(Kind::Warning))),
+        }
     }
 
     /// Renders a layer. Gives the outputs of others that it asks for and that are not there yet: without them there is
@@ -169,6 +244,8 @@ impl Work<'_> {
         }
         match session.render() {
             Ok(()) => Ok(BTreeSet::new()),
+            // What a stack that is destroyed asks for is not applied before it.
+            Err(failure) if unit.past.is_some() => Err(failure),
             Err(failure) => {
                 let absent = provisional::absent(self.graph, &failure);
                 if absent.is_empty() { Err(failure) } else { Ok(absent) }

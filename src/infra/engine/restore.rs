@@ -1,25 +1,38 @@
-//! Stacks whose folder is gone and whose state is left: their code comes back from the last commit that had it, into a
-//! private folder, so that they can be destroyed.
+//! Stacks that the tree has no more and whose state is left: their code comes back from the last commit that had it, into a
+//! private picture of the tree, so that they can be destroyed. A layer is rendered there when its turn comes.
 
+use super::picture::{self, Picture};
+use super::session::APPLY;
+use super::unit::Past;
 use super::{Site, Unit};
 use crate::base::problem::Kind;
-use crate::base::{Problem, Problems, Result, digest, file};
-use crate::data::Tree;
-use crate::data::tree::{Repository, Revision};
-use crate::infra::graph::{self, Graph, Kind as NodeKind, Stack};
+use crate::base::{Problem, Problems, Result, folder};
+use crate::data::tree::{Repository, Revision, told};
+use crate::infra::graph::{self, Code, Graph, Kind as NodeKind, Stack, key};
+use crate::infra::layer::{Layer, Run};
 use crate::infra::store::{Phase, Seen, Store};
+use crate::infra::terraform::process::is_any_running;
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
-use std::io::Write;
-use std::os::unix::fs::{OpenOptionsExt, symlink};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-/// Removed stacks, ready to be destroyed. What was restored of them is gone when this is dropped.
+/// So many changes are looked behind for one stack.
+const CHANGES: usize = 16;
+/// The folder of pictures, below that of runs in flight.
+const PICTURES: &str = "removed";
+/// A link in a picture: to where programs that work in it say what they do.
+pub const LOGS: &str = ".suil-logs";
+
+/// Removed stacks, ready to be destroyed. What was restored of them is gone when this is dropped, unless a program still
+/// works there.
 pub struct Restored {
     /// The graph of the tree and, with them, that of the removed stacks.
     pub graph: Graph,
+    /// Those among the other removed stacks that depend on one of these; sorted.
+    pub dependents: Vec<String>,
     units: BTreeMap<String, Unit>,
-    folders: Vec<PathBuf>,
+    root: PathBuf,
+    pictures: Vec<(PathBuf, folder::Hold)>,
 }
 
 impl Restored {
@@ -31,10 +44,26 @@ impl Restored {
 
 impl Drop for Restored {
     fn drop(&mut self) {
-        for folder in &self.folders {
-            // Links are removed, not followed.
-            let _ = fs::remove_dir_all(folder);
+        for (top, _hold) in self.pictures.drain(..) {
+            clear(&self.root, &top);
         }
+    }
+}
+
+/// Removes the pictures that killed runs left, but for those in which a program still works.
+pub fn sweep(site: &Site) {
+    let all = site.work().join(PICTURES);
+    if all.is_dir() {
+        for (top, _hold) in folder::left(&all).unwrap_or_default() {
+            clear(&site.root, &top);
+        }
+    }
+}
+
+/// Removes a picture, unless a Terraform that nobody waits for works there: it needs the way to its state.
+fn clear(root: &Path, top: &Path) {
+    if !is_any_running(&top.join(LOGS), APPLY) {
+        picture::clear(root, top);
     }
 }
 
@@ -55,137 +84,225 @@ pub fn removed(store: &dyn Store, repo: &str) -> Result<Vec<Seen>, Problem> {
     Ok(found)
 }
 
-/// Restores the code of removed stacks.
+/// The last commit that has the folder of a stack: of a layer its own, of anything else that of its code.
+///
+/// # Errors
+/// There is no `git`.
+pub fn last_commit(site: &Site, git: &Repository, key: &str) -> Result<Option<String>, Problem> {
+    let (path, instance) = key::split(key);
+    if !instance.is_empty()
+        && let Some(commit) = git.last_with(&layer_folder(site, path, instance))?
+    {
+        return Ok(Some(commit));
+    }
+    git.last_with(path)
+}
+
+/// The folder of a layer, seen from the root.
+fn layer_folder(site: &Site, stack: &str, layer: &str) -> String {
+    format!("{stack}/{}/{layer}", site.layers.options.layers.display())
+}
+
+/// Restores the code of removed stacks. `others` are those that stay as they are.
 ///
 /// # Errors
 /// The tree is in no git repository, or no commit has the code of one; all of them together.
-pub fn restore(site: &Site, graph: &Graph, keys: &[String]) -> Result<Restored> {
+pub fn restore(site: &Site, graph: &Graph, keys: &[String], others: &[String]) -> Result<Restored> {
+    sweep(site);
     let git = Repository::find(&site.root)
         .map_err(|problem| problem.note("the code of a removed stack is restored from a commit"))?;
-    let (mut commits, mut problems) = (BTreeMap::<String, Vec<&String>>::new(), Problems::new());
+    let mut history = History { site, git, known: BTreeMap::new() };
+    let (mut commits, mut problems) = (BTreeMap::<String, Vec<&str>>::new(), Problems::new());
     for key in keys {
-        let path = graph::key::split(key).0;
-        match git.last_with(path)? {
-            Some(commit) => commits.entry(commit).or_default().push(key),
-            None => problems.push(
-                Problem::new(format!("no commit has the code of removed stack `{key}`")).kind(Kind::Refused).help(
-                    "fetch the history that had it (`git fetch --unshallow`), or put the code back and destroy it there",
-                ),
-            ),
+        match history.find(key) {
+            Ok(commit) => commits.entry(commit).or_default().push(key),
+            Err(more) => problems.extend(more),
         }
     }
-    let mut restored = Restored { graph: graph.clone(), units: BTreeMap::new(), folders: Vec::new() };
+    if !problems.is_empty() {
+        return Err(problems);
+    }
+    let dependents = others.iter().filter(|other| history.depends(other, keys)).cloned().collect();
+    let (root, pictures) = (site.root.clone(), Vec::new());
+    let mut restored = Restored { graph: graph.clone(), dependents, units: BTreeMap::new(), root, pictures };
     for (commit, keys) in commits {
-        if let Err(more) = restored.add(site, &git, &commit, &keys) {
+        if let Some(Ok(known)) = history.known.get(&commit)
+            && let Err(more) = restored.add(site, known, &keys)
+        {
             problems.extend(more);
         }
     }
+    restored.graph.stacks.sort_by(|a, b| a.key.cmp(&b.key));
     if problems.is_empty() { Ok(restored) } else { Err(problems) }
+}
+
+/// The commits that were looked at.
+struct History<'a> {
+    site: &'a Site,
+    git: Repository,
+    known: BTreeMap<String, Result<Known>>,
+}
+
+/// A tree as it was.
+struct Known {
+    revision: Arc<Revision>,
+    graph: Graph,
+    /// Reads the layers of it, and opens nothing.
+    run: Arc<Run>,
+}
+
+impl History<'_> {
+    /// The last commit in which a stack stands with all that it is made of; where there is none, the last one that has it.
+    fn find(&mut self, key: &str) -> Result<String> {
+        let Some(last) = last_commit(self.site, &self.git, key)? else {
+            let help =
+                "fetch the history that had it (`git fetch --unshallow`), or put the code back and destroy it there";
+            let problem = Problem::new(format!("no commit has the code of removed stack `{key}`"));
+            return Err(problem.kind(Kind::Refused).help(help).into());
+        };
+        let mut partly = None;
+        let mut parts = self.parts(key);
+        match self.look(&last, key) {
+            Found::Whole => return Ok(last),
+            Found::Partly(modules) => {
+                parts.extend(modules);
+                partly = Some(last.clone());
+            }
+            Found::None => {}
+        }
+        // What else it is made of went first: its base, its environment, a module, the setting that names it.
+        for commit in self.git.before_changes(&last, &parts, CHANGES)? {
+            match self.look(&commit, key) {
+                Found::Whole => return Ok(commit),
+                Found::Partly(_) => drop(partly.get_or_insert(commit)),
+                Found::None => {}
+            }
+        }
+        if let Some(partly) = partly {
+            return Ok(partly);
+        }
+        if let Some(Err(problems)) = self.known.get(&last) {
+            return Err(problems.clone());
+        }
+        let short = last.get(..12).unwrap_or(&last);
+        Err(Problem::new(format!("the code of removed stack `{key}` cannot be restored"))
+            .note(format!("it was looked for in commit {short}, the last one that has its folder, and before that"))
+            .help("put the code back, and destroy it there")
+            .kind(Kind::Refused)
+            .into())
+    }
+
+    /// True where a removed stack depends on one of `keys`, directly or through others; what cannot be restored depends on
+    /// nothing.
+    fn depends(&mut self, key: &str, keys: &[String]) -> bool {
+        let Ok(commit) = self.find(key) else { return false };
+        let Some(Ok(known)) = self.known.get(&commit) else { return false };
+        let (mut seen, mut open) = (BTreeSet::from([key]), vec![key]);
+        while let Some(at) = open.pop() {
+            let edges = known.graph.edges.iter().filter(|edge| edge.kind.orders() && edge.from.key == at);
+            for to in edges.map(|edge| edge.to.key.as_str()) {
+                if keys.iter().any(|key| key == to) {
+                    return true;
+                }
+                open.extend(seen.insert(to).then_some(to));
+            }
+        }
+        false
+    }
+
+    /// What the stack of a key may be made of, as paths from the root.
+    fn parts(&self, key: &str) -> Vec<String> {
+        let (path, instance) = key::split(key);
+        let environments = self.site.layers.options.environments.display().to_string();
+        [path.to_owned(), layer_folder(self.site, path, instance), environments, "stackorder.yaml".to_owned()].into()
+    }
+
+    fn look(&mut self, commit: &str, key: &str) -> Found {
+        let (site, git) = (self.site, &self.git);
+        let known = self.known.entry(commit.to_owned()).or_insert_with(|| Known::read(site, git, commit));
+        known.as_ref().map_or(Found::None, |known| known.look(site, key))
+    }
+}
+
+/// How much of a stack a commit has.
+enum Found {
+    Whole,
+    /// It does not render, or modules of it are not there: these, from the root.
+    Partly(Vec<String>),
+    None,
+}
+
+impl Known {
+    fn read(site: &Site, git: &Repository, commit: &str) -> Result<Known> {
+        // The short name is the one that problems show.
+        let revision = Arc::new(git.revision(commit.get(..12).unwrap_or(commit))?);
+        let options = &site.layers.options;
+        let graph = graph::of_revision(&revision, &site.repo, &site.root, options);
+        let graph = graph.map_err(|problems| told(problems, revision.name()))?;
+        let run = Arc::new(graph::lenient(&site.root, options).of_revision(revision.clone()));
+        Ok(Known { revision, graph, run })
+    }
+
+    fn look(&self, site: &Site, key: &str) -> Found {
+        let Some(stack) = self.stack(key) else { return Found::None };
+        let folder = match stack.layer.as_ref().map(|folder| Layer::of(&self.run, &site.root.join(folder))) {
+            None => stack.path.clone(),
+            Some(Ok(layer)) => layer.shown(&layer.output),
+            Some(Err(_)) => return Found::None,
+        };
+        let told = |code| self.graph.warnings.iter().filter(move |warning| warning.code == code);
+        let missing = told(Code::ModuleMissing).filter_map(|warning| warning.subject.strip_prefix(&folder));
+        let missing = missing.filter_map(|rest| key::beside(&folder, rest.strip_prefix(": ")?));
+        let missing: Vec<String> = missing.collect();
+        match missing.is_empty() && !told(Code::LayerUnrendered).any(|warning| warning.subject == key) {
+            true => Found::Whole,
+            false => Found::Partly(missing),
+        }
+    }
+
+    fn stack(&self, key: &str) -> Option<&Stack> {
+        self.graph.stacks.iter().find(|stack| stack.key == key && !stack.external)
+    }
 }
 
 impl Restored {
     /// Restores what one commit has.
-    fn add(&mut self, site: &Site, git: &Repository, commit: &str, keys: &[&String]) -> Result<()> {
-        let old = git.revision(commit)?;
-        let before = graph::of_revision(&old, &site.repo)?;
-        let stacks: Vec<&Stack> = before.stacks.iter().filter(|stack| keys.contains(&&stack.key)).collect();
-        let absent = keys.iter().filter(|key| !stacks.iter().any(|stack| stack.key == ***key));
-        let problems: Problems = absent
-            .map(|key| {
-                let short = commit.get(..12).unwrap_or(commit);
-                Problem::new(format!("the code of removed stack `{key}` cannot be restored"))
-                    .note(format!("it was looked for in commit {short}, the last one that has its folder"))
-                    .help("put the code back, and destroy it there")
-                    .kind(Kind::Refused)
-            })
-            .collect();
-        if !problems.is_empty() {
-            return Err(problems);
-        }
-        let name = digest::sha256(format!("{commit}\0{keys:?}").as_bytes());
-        let top = site.work().join("removed").join(name.get(..16).unwrap_or(&name));
-        let _ = fs::remove_dir_all(&top);
-        file::private_folder(&top)?;
-        self.folders.push(top.clone());
-        let there = Site { root: top.clone(), ..site.clone() };
-        let mut wanted = BTreeSet::new();
-        let mut units = Vec::new();
-        for stack in &stacks {
-            let unit = Unit::new(&there, &before, stack)?;
-            let parts = unit.parts.iter().filter_map(|part| part.strip_prefix(&top).ok());
-            wanted.extend(parts.filter_map(|part| part.to_str()).map(str::to_owned));
-            units.push(unit);
-        }
-        Export { old: &old, root: &site.root, top: &top, wanted: &wanted }.folder("", false)?;
-        for unit in units {
+    fn add(&mut self, site: &Site, known: &Known, keys: &[&str]) -> Result<()> {
+        let all = site.work().join(PICTURES);
+        let (top, hold) = folder::hold(&all).map_err(|e| Problem::io("make a folder in", &all, &e))?;
+        let top = top.keep();
+        // Whatever happens from here on, it is removed with the rest.
+        self.pictures.push((top.clone(), hold));
+        let past = Past { revision: known.revision.clone(), top: top.clone() };
+        let (mut wanted, mut outputs) = (BTreeSet::new(), BTreeMap::new());
+        let mut problems = Problems::new();
+        for stack in keys.iter().filter_map(|key| known.stack(key)) {
+            let unit = match Unit::removed(site, &known.graph, stack, &known.run, &past) {
+                Ok(unit) => unit,
+                Err(problem) => {
+                    problems.push(problem);
+                    continue;
+                }
+            };
+            let below = |path: &Path| path.strip_prefix(&top).ok().and_then(Path::to_str).map(str::to_owned);
+            match &unit.layer {
+                Some(layer) => {
+                    wanted.insert(stack.path.clone());
+                    outputs.extend(below(&unit.folder).map(|folder| (folder, layer.output.clone())));
+                }
+                None => wanted.extend(below(&unit.folder)),
+            }
+            wanted.extend(unit.parts.iter().skip(1).filter_map(|part| below(part)));
             self.graph.stacks.push(unit.stack.clone());
             self.units.insert(unit.key().to_owned(), unit);
         }
-        self.graph.stacks.sort_by(|a, b| a.key.cmp(&b.key));
-        let ours = |kind, key: &str| kind == NodeKind::Stack && keys.iter().any(|own| *own == key);
-        let edges = before.edges.iter().filter(|edge| ours(edge.from.kind, &edge.from.key));
+        if !problems.is_empty() {
+            return Err(problems);
+        }
+        Picture { old: &known.revision, root: &site.root, top: &top, wanted: &wanted, outputs: &outputs }.draw()?;
+        let ours = |kind, key: &str| kind == NodeKind::Stack && keys.contains(&key);
+        let edges = known.graph.edges.iter().filter(|edge| ours(edge.from.kind, &edge.from.key));
         self.graph.edges.extend(edges.cloned());
         Ok(())
-    }
-}
-
-/// Puts what is wanted of a revision beside links to everything else that is there.
-struct Export<'a> {
-    old: &'a Revision,
-    root: &'a Path,
-    top: &'a Path,
-    /// Folders and files of the revision, seen from the root.
-    wanted: &'a BTreeSet<String>,
-}
-
-impl Export<'_> {
-    /// Fills one folder; `all` of the revision where it is below one that is wanted.
-    fn folder(&self, path: &str, all: bool) -> Result<(), Problem> {
-        let mut names: BTreeMap<String, Option<bool>> = BTreeMap::new();
-        if let Ok(entries) = fs::read_dir(self.root.join(path)) {
-            names.extend(entries.flatten().filter_map(|entry| Some((entry.file_name().into_string().ok()?, None))));
-        }
-        for (name, is_folder) in self.old.entries(path).unwrap_or_default() {
-            names.insert(name, Some(is_folder));
-        }
-        for (name, old) in names {
-            if [".git", ".suil", ".terraform"].contains(&name.as_str()) {
-                continue;
-            }
-            let child = if path.is_empty() { name.clone() } else { format!("{path}/{name}") };
-            self.entry(&child, old, all)?;
-        }
-        Ok(())
-    }
-
-    fn entry(&self, path: &str, old: Option<bool>, all: bool) -> Result<(), Problem> {
-        let (here, there) = (self.root.join(path), self.top.join(path));
-        let is_here = here.symlink_metadata().is_ok();
-        let wanted = all || self.wanted.contains(path);
-        let below = format!("{path}/");
-        let above = self.wanted.range(below.clone()..).next().is_some_and(|next| next.starts_with(&below));
-        // A state that a commit has is an old one: only the one on the disk counts.
-        let is_state = path.ends_with(".tfstate") || path.contains(".tfstate.");
-        match old {
-            Some(true) if wanted || above || !is_here => {
-                fs::create_dir_all(&there).map_err(|e| Problem::io("make folder", &there, &e))?;
-                self.folder(path, wanted || !is_here && !above)
-            }
-            Some(false) if (wanted || !is_here) && !is_state => self.write(path, &there),
-            None if above && here.is_dir() => {
-                fs::create_dir_all(&there).map_err(|e| Problem::io("make folder", &there, &e))?;
-                self.folder(path, false)
-            }
-            _ if is_here => symlink(&here, &there).map_err(|e| Problem::io("link", &there, &e)),
-            _ => Ok(()),
-        }
-    }
-
-    fn write(&self, path: &str, to: &Path) -> Result<(), Problem> {
-        let failed = |e: std::io::Error| Problem::io("restore", to, &e);
-        let bytes = self.old.read(path).map_err(failed)?;
-        let mode = if bytes.starts_with(b"#!") { 0o700 } else { 0o600 };
-        let file = fs::OpenOptions::new().write(true).create_new(true).mode(mode).open(to);
-        file.and_then(|mut file| file.write_all(&bytes)).map_err(failed)
     }
 }

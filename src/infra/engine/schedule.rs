@@ -1,7 +1,6 @@
 //! Work in an order: each piece as soon as those before it are done, so many at a time. A failure stops exactly what
 //! comes after it. Pure of what the work is.
 
-use crate::infra::terraform::Stop;
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -21,6 +20,8 @@ pub enum Verdict {
     Done,
     /// What comes after it is not begun.
     Failed,
+    /// It was not begun after all, and neither is what comes after it.
+    Left,
 }
 
 /// What became of a piece.
@@ -130,13 +131,13 @@ struct State {
     waves: Vec<(usize, bool)>,
 }
 
-/// Does `work` for every piece but those that are `settled` (done before). `blocked` is told of a piece that is not
+/// Does `work` for every piece but those that are `settled` (done before), and begins none once `stop` says so. `blocked` is told of a piece that is not
 /// begun, and of the one that failed before it, as soon as that is known.
 pub fn run(
     order: &Order,
     settled: &BTreeSet<usize>,
     pace: Pace,
-    stop: &Stop,
+    stop: &(dyn Fn() -> bool + Sync),
     work: &(dyn Fn(usize) -> Verdict + Sync),
     blocked: &(dyn Fn(usize, usize) + Sync),
 ) -> Vec<Fate> {
@@ -170,7 +171,7 @@ fn lock(state: &Mutex<State>) -> MutexGuard<'_, State> {
 fn worker(
     order: &Order,
     pace: Pace,
-    stop: &Stop,
+    stop: &(dyn Fn() -> bool + Sync),
     work: &(dyn Fn(usize) -> Verdict + Sync),
     blocked: &(dyn Fn(usize, usize) + Sync),
     shared: &(Mutex<State>, Condvar),
@@ -229,8 +230,8 @@ impl State {
         self.ready.insert((Reverse(order.heights.get(at).copied().unwrap_or(0)), at));
     }
 
-    fn next(&mut self, order: &Order, pace: Pace, stop: &Stop) -> Option<usize> {
-        if stop.asked() {
+    fn next(&mut self, order: &Order, pace: Pace, stop: &(dyn Fn() -> bool + Sync)) -> Option<usize> {
+        if stop() {
             return None;
         }
         let may = |at: usize| {
@@ -256,6 +257,7 @@ impl State {
                     }
                 }
             }
+            Verdict::Left => {}
             Verdict::Failed => {
                 self.set(order, at, Fate::Failed);
                 for after in order.below(at) {
@@ -284,7 +286,7 @@ impl State {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
     use std::time::Duration;
 
     /// 0 and 1 first; 2 after 0; 3 after 0 and 1; 4 after 3; 5 alone.
@@ -298,7 +300,7 @@ mod tests {
             begun.lock().expect("no panic").push(at);
             if fails.contains(&at) { Verdict::Failed } else { Verdict::Done }
         };
-        let fates = run(&order(), &BTreeSet::new(), pace, &Stop::default(), &work, &|_, _| {});
+        let fates = run(&order(), &BTreeSet::new(), pace, &|| false, &work, &|_, _| {});
         (fates, begun.into_inner().expect("no panic"))
     }
 
@@ -339,23 +341,33 @@ mod tests {
             if at == 0 && before < 2 { Verdict::Failed } else { Verdict::Done }
         };
         let pace = Pace { parallel: 2, barrier: false };
-        assert_eq!(run(&order, &BTreeSet::new(), pace, &Stop::default(), &work, &|_, _| {}), [Fate::Done; 3]);
+        assert_eq!(run(&order, &BTreeSet::new(), pace, &|| false, &work, &|_, _| {}), [Fate::Done; 3]);
     }
 
     #[test]
     fn what_is_settled_is_not_done_again_and_a_stop_begins_nothing() {
         let begun = Mutex::new(Vec::new());
-        let stop = Stop::default();
+        let stop = AtomicBool::new(false);
         let work = |at| {
             begun.lock().expect("no panic").push(at);
             if at == 3 {
-                stop.ask();
+                stop.store(true, Ordering::SeqCst);
             }
             Verdict::Done
         };
-        let fates = run(&order(), &[0, 1].into(), ONE, &stop, &work, &|_, _| {});
+        let fates = run(&order(), &[0, 1].into(), ONE, &|| stop.load(Ordering::SeqCst), &work, &|_, _| {});
         assert_eq!(begun.into_inner().expect("no panic"), [3]);
         assert_eq!(fates, [Fate::Done, Fate::Done, Fate::Waiting, Fate::Done, Fate::Waiting, Fate::Waiting]);
+    }
+
+    #[test]
+    fn what_is_left_is_not_failed_and_nothing_after_it_begins() {
+        let work = |at| if at == 1 { Verdict::Left } else { Verdict::Done };
+        for pace in [ONE, Pace { parallel: 3, barrier: false }] {
+            let fates = run(&order(), &BTreeSet::new(), pace, &|| false, &work, &|_, _| {});
+            let want = [Fate::Done, Fate::Waiting, Fate::Done, Fate::Waiting, Fate::Waiting, Fate::Done];
+            assert_eq!(fates, want);
+        }
     }
 
     #[test]
@@ -366,7 +378,7 @@ mod tests {
             begun.lock().expect("no panic").push(at);
             Verdict::Done
         };
-        run(&order, &BTreeSet::new(), ONE, &Stop::default(), &work, &|_, _| {});
+        run(&order, &BTreeSet::new(), ONE, &|| false, &work, &|_, _| {});
         assert_eq!(begun.into_inner().expect("no panic"), [4, 2, 3, 0, 1, 5]);
     }
 
@@ -377,7 +389,7 @@ mod tests {
             &order,
             &BTreeSet::new(),
             Pace { parallel: 2, barrier: false },
-            &Stop::default(),
+            &|| false,
             &|_| Verdict::Done,
             &|_, _| {},
         );

@@ -2,18 +2,25 @@
 
 use super::init::Needs;
 use super::redact::is_secret_setting;
+use super::restore::LOGS;
 use super::unit::Purpose;
 use super::{Site, Summary, Unit, content};
 use crate::base::{Problem, file, problem::Kind};
+use crate::data::tree;
 use crate::infra::layer;
 use crate::infra::terraform::process::{Ended, Job, Watch};
 use serde_json::Value;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// The longest text of a plan that is kept, in bytes, and of an error.
 const TEXT: usize = 256 * 1024;
 const ERROR: usize = 64 * 1024;
+/// Where Terraform writes a state that it can write nowhere else.
+const ERRORED: &str = "errored.tfstate";
+/// The step that changes the world.
+pub const APPLY: &str = "apply";
 /// The longest plan as JSON.
 const JSON: usize = 512 * 1024 * 1024;
 
@@ -69,13 +76,20 @@ impl Session<'_> {
     /// # Errors
     /// It cannot be rendered.
     pub fn render(&self) -> Result<(), Failure> {
-        let (Some(layer), Some(layers)) = (&self.unit.layer, &self.site.layers) else { return Ok(()) };
+        let Some(layer) = &self.unit.layer else { return Ok(()) };
         let told = |problems| gathered(self.unit, "cannot be rendered", problems);
-        let run = std::sync::Arc::new((layers.begin)().map_err(told)?);
-        let rendered = layer::render(&run, layer).map_err(told)?;
-        match rendered.refused.is_empty() {
+        let run = Arc::new((self.site.layers.begin)().map_err(told)?);
+        let refused = match &self.unit.past {
+            None => layer::render(&run, layer).map_err(told)?.refused,
+            Some(past) => {
+                let old = Arc::new(run.of_revision(past.revision.clone()).strict());
+                let rendered = layer::render_into(&old, layer, &self.unit.folder);
+                rendered.map_err(|problems| told(tree::told(problems, past.revision.name())))?
+            }
+        };
+        match refused.is_empty() {
             true => Ok(()),
-            false => Err(gathered(self.unit, "is rendered to what Terraform refuses", rendered.refused)),
+            false => Err(gathered(self.unit, "is rendered to what Terraform refuses", refused)),
         }
     }
 
@@ -171,17 +185,28 @@ impl Session<'_> {
         Ok(Planned { version, summary, text: trimmed(&text).to_owned(), shown: value, differs: ended.code == 2 })
     }
 
+    /// True where there is a state, an empty one, too.
+    ///
+    /// # Errors
+    /// Terraform failed.
+    pub fn has_state(&self) -> Result<bool, Failure> {
+        let words = ["state", "pull"].map(OsString::from).into();
+        let pulled = self.well("state", words, Purpose::Destroy, false)?;
+        Ok(!pulled.stdout.trim_ascii().is_empty())
+    }
+
     /// Applies the plan in `file`.
     ///
     /// # Errors
     /// Terraform failed, was interrupted, or was left to itself.
     pub fn apply(&self, file: &Path) -> Result<String, Failure> {
+        let wait = self.site.state_patience.map(|wait| format!("-lock-timeout={}s", wait.as_secs()).into());
         let words = ["apply", "-input=false", "-no-color"].map(OsString::from);
-        let words = words.into_iter().chain([file.into()]).collect();
-        let ended = self.start("apply", &self.unit.folder, words, Purpose::Apply, true)?;
+        let words = words.into_iter().chain(wait).chain([file.into()]).collect();
+        let ended = self.start(APPLY, &self.unit.folder, words, Purpose::Apply, true)?;
         match ended.is_well() {
             true => Ok(self.said(&ended.stdout)),
-            false => Err(self.failed("apply", &ended)),
+            false => Err(self.failed(APPLY, &ended)),
         }
     }
 
@@ -190,7 +215,7 @@ impl Session<'_> {
     /// # Errors
     /// One cannot be read.
     pub fn content(&self) -> Result<String, Problem> {
-        content(&self.site.root, &self.unit.parts, &self.unit.foreign)
+        content(self.unit.root(self.site), &self.unit.parts, &self.unit.foreign)
     }
 
     fn well(&self, name: &str, words: Vec<OsString>, purpose: Purpose, precious: bool) -> Result<Ended, Failure> {
@@ -219,6 +244,17 @@ impl Session<'_> {
         precious: bool,
         limit: usize,
     ) -> Result<Ended, Failure> {
+        // What is told for programs to read is nothing to watch.
+        let watch: &dyn Watch = if matches!(name, "show" | "state") { &() } else { self.watch };
+        if let Some(past) = &self.unit.past {
+            let link = past.top.join(LOGS);
+            match std::os::unix::fs::symlink(self.logs, &link) {
+                Err(e) if e.kind() != std::io::ErrorKind::AlreadyExists => {
+                    return Err(Problem::io("link", &link, &e).into());
+                }
+                _ => {}
+            }
+        }
         let name = log_name(self.unit, name);
         let job = Job {
             arguments: words,
@@ -229,7 +265,7 @@ impl Session<'_> {
             precious,
             patience: self.site.patience,
         };
-        Ok(self.unit.tool.start(folder, &job, &self.site.stop, self.watch)?)
+        Ok(self.unit.tool.start(folder, &job, &self.site.stop, watch)?)
     }
 
     fn said(&self, bytes: &[u8]) -> String {
@@ -249,6 +285,11 @@ impl Session<'_> {
         problem = layer::words::terraform(text.as_bytes()).into_iter().fold(problem, Problem::note);
         if step == "apply" && text.contains("Saved plan is stale") {
             problem = problem.help(format!("plan it again: `suil infra plan --stacks {key}`")).kind(Kind::Refused);
+        }
+        // The picture of the tree that Terraform speaks of is removed.
+        if self.unit.past.is_some() && self.unit.folder.join(ERRORED).is_file() {
+            let place = self.unit.place(self.site).join(ERRORED);
+            problem = problem.note(format!("`{ERRORED}` is brought to `{}`", self.site.shown(&place)));
         }
         if ended.left {
             problem = problem.help("`suil infra resume` goes on when it has ended");

@@ -27,12 +27,15 @@ pub struct Site {
     pub tool: Option<String>,
     /// The last entries of every backend configuration.
     pub backend_config: Vec<String>,
-    /// Renders layers; `None` where the tree has none.
-    pub layers: Option<Layers>,
+    /// Renders layers.
+    pub layers: Layers,
     pub redactor: Redactor,
     pub stop: Stop,
     /// How long an interrupted program may take to end.
     pub patience: Duration,
+    /// How long an apply waits for Terraform's own lock of the state, such as a plan of somebody else holds; `None` leaves
+    /// that to what the user told Terraform.
+    pub state_patience: Option<Duration>,
     /// The user that the store knows.
     pub user: String,
 }

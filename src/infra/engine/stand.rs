@@ -58,6 +58,7 @@ impl Stand {
                 format!("{summary}waits for {}", after.join(", "))
             }
             StackState::Applied => self.summary.as_ref().map(Summary::done).unwrap_or_default(),
+            StackState::Skipped => "no state".to_owned(),
             StackState::Failed if self.left => "still runs".to_owned(),
             StackState::Failed => {
                 let what = self.problems.first().map_or("", |problem| problem.what.as_str());
@@ -65,6 +66,11 @@ impl Stand {
             }
             _ => summary(),
         }
+    }
+
+    /// True where a plan of it was made, or none is needed.
+    pub fn is_planned(&self) -> bool {
+        matches!(self.state(), StackState::Planned | StackState::Noop | StackState::Skipped)
     }
 
     /// True where its plan waits for others to be applied.

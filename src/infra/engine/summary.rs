@@ -1,24 +1,17 @@
 //! What a plan would do, counted from the JSON that Terraform shows of it.
 
 use crate::base::Problem;
+use crate::infra::store::{self, Addresses};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeSet;
 
-/// The addresses that a plan touches, by what happens to them, each list sorted. Reads of data and what is forgotten
-/// are no change.
+/// What a plan would do: the addresses that it touches, by what happens to them, and outputs; each list sorted.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Summary {
-    pub adds: Vec<String>,
-    pub changes: Vec<String>,
-    pub destroys: Vec<String>,
-    /// Destroyed and made again; neither among `adds` nor among `destroys`.
-    pub replaces: Vec<String>,
-    /// Brought under Terraform; what is changed with it stands in its own list, too.
-    pub imports: Vec<String>,
-    /// Renamed and otherwise as it was.
-    pub moves: Vec<String>,
+    #[serde(flatten)]
+    pub addresses: Addresses,
     /// The names of the outputs that change.
     pub outputs: Vec<String>,
     /// Of those, the ones whose value is only known after the apply.
@@ -62,43 +55,48 @@ impl Summary {
         if text("mode") == Some("data") || address.starts_with(OWN) {
             return;
         }
-        let actions = actions(change);
+        let (actions, all) = (actions(change), &mut self.addresses);
         let list = match actions.as_slice() {
-            ["create"] | ["create", "forget"] => Some(&mut self.adds),
-            ["update"] => Some(&mut self.changes),
-            ["delete"] => Some(&mut self.destroys),
-            ["delete", "create"] | ["create", "delete"] => Some(&mut self.replaces),
-            ["no-op"] if text("previous_address").is_some_and(|before| before != address) => Some(&mut self.moves),
+            ["create"] | ["create", "forget"] => Some(&mut all.adds),
+            ["update"] => Some(&mut all.changes),
+            ["delete"] => Some(&mut all.destroys),
+            ["delete", "create"] | ["create", "delete"] => Some(&mut all.replaces),
+            ["no-op"] if text("previous_address").is_some_and(|before| before != address) => Some(&mut all.moves),
             _ => None,
         };
         if let Some(list) = list {
             list.push(address.to_owned());
         }
         if change.get("importing").is_some_and(|found| !found.is_null()) {
-            self.imports.push(address.to_owned());
+            all.imports.push(address.to_owned());
         }
     }
 
     fn lists_mut(&mut self) -> [&mut Vec<String>; 8] {
-        let Summary { adds, changes, destroys, replaces, imports, moves, outputs, unknown_outputs } = self;
+        let Summary { addresses, outputs, unknown_outputs } = self;
+        let Addresses { adds, changes, destroys, replaces, imports, moves } = addresses;
         [adds, changes, destroys, replaces, imports, moves, outputs, unknown_outputs]
+    }
+
+    /// How many of each there are, as the store keeps it.
+    pub fn counts(&self) -> store::Summary {
+        self.addresses.summary(self.outputs.len())
     }
 
     /// True where an apply would change nothing, outputs included.
     pub fn is_empty(&self) -> bool {
-        let Summary { adds, changes, destroys, replaces, imports, moves, outputs, .. } = self;
-        [adds, changes, destroys, replaces, imports, moves, outputs].iter().all(|list| list.is_empty())
+        self.outputs.is_empty() && self.addresses == Addresses::default()
     }
 
     /// What is added, changed, destroyed or replaced: what two plans are compared by.
-    pub fn addresses(&self) -> BTreeSet<&str> {
-        let Summary { adds, changes, destroys, replaces, .. } = self;
+    pub fn touched(&self) -> BTreeSet<&str> {
+        let Addresses { adds, changes, destroys, replaces, .. } = &self.addresses;
         [adds, changes, destroys, replaces].into_iter().flatten().map(String::as_str).collect()
     }
 
     /// What is destroyed or replaced.
     pub fn losses(&self) -> BTreeSet<&str> {
-        [&self.destroys, &self.replaces].into_iter().flatten().map(String::as_str).collect()
+        [&self.addresses.destroys, &self.addresses.replaces].into_iter().flatten().map(String::as_str).collect()
     }
 
     /// `2 to add, 1 to destroy, 1 output`; `no changes`.
@@ -112,9 +110,9 @@ impl Summary {
     }
 
     fn told(&self, words: [&str; 6]) -> String {
-        let Summary { adds, changes, destroys, replaces, imports, moves, outputs, .. } = self;
+        let outputs = &self.outputs;
         let output = if outputs.len() == 1 { "output" } else { "outputs" };
-        let lists = [adds, changes, destroys, replaces, imports, moves];
+        let lists = self.addresses.lists().map(|(_, list)| list);
         let all = lists.into_iter().zip(words).chain([(outputs, output)]);
         let words: Vec<String> =
             all.filter(|(list, _)| !list.is_empty()).map(|(list, words)| format!("{} {words}", list.len())).collect();
@@ -165,13 +163,20 @@ mod tests {
             summary.words(),
             "1 to add, 1 to change, 1 to destroy, 2 to replace, 1 to import, 1 to move, 2 outputs"
         );
-        assert_eq!(summary.replaces, ["a.four", "a.three"]);
+        assert_eq!(summary.addresses.replaces, ["a.four", "a.three"]);
         assert_eq!(
             (summary.outputs.as_slice(), summary.unknown_outputs.as_slice()),
             (&["x".to_owned(), "z".to_owned()][..], &["x".to_owned()][..])
         );
-        assert_eq!(summary.addresses().len(), 5);
+        assert_eq!(summary.touched().len(), 5);
         assert!(!summary.is_empty());
+        let kept = serde_json::to_value(&summary).expect("JSON");
+        assert_eq!((&kept["adds"], &kept["outputs"]), (&json!(["a.one"]), &json!(["x", "z"])), "one object");
+        assert_eq!(serde_json::from_value::<Summary>(kept).expect("a summary"), summary);
+        assert_eq!(
+            serde_json::from_value::<Summary>(json!({"adds": ["a"]})).expect("one of before").addresses.adds,
+            ["a"]
+        );
     }
 
     #[test]

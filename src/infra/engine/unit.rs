@@ -3,13 +3,15 @@
 use super::Site;
 use super::artifact::Artifact;
 use crate::base::{Problem, Result};
+use crate::data::tree::Revision;
 use crate::infra::graph::key::slug;
 use crate::infra::graph::{Env, Graph, Kind, Need, Stack};
-use crate::infra::layer::Layer;
+use crate::infra::layer::{Layer, Run};
 use crate::infra::terraform::Tool;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// A stack with everything that Terraform is started with.
 #[derive(Clone, Debug)]
@@ -28,6 +30,17 @@ pub struct Unit {
     pub parts: Vec<PathBuf>,
     /// Folders below them that belong to other stacks.
     pub foreign: BTreeSet<PathBuf>,
+    /// Where its code comes from, where the tree has the stack no more.
+    pub past: Option<Past>,
+}
+
+/// Where the code of a stack that was removed comes from.
+#[derive(Clone, Debug)]
+pub struct Past {
+    /// The revision in which it stood last.
+    pub revision: Arc<Revision>,
+    /// A private picture of the tree, with its code in its place.
+    pub top: PathBuf,
 }
 
 /// What Terraform is started for; environments differ by it.
@@ -47,15 +60,39 @@ impl Unit {
     /// # Errors
     /// It stands in another repository, its layer cannot be found, or its program is none that suil knows.
     pub fn new(site: &Site, graph: &Graph, stack: &Stack) -> Result<Unit, Problem> {
+        let layer = stack.layer.as_ref().map(|folder| Layer::at(&site.root.join(folder), &site.layers.options));
+        Unit::with(site, graph, stack, layer.transpose()?, None)
+    }
+
+    /// The same for a stack that was removed; `run` reads the revision that it is from, and `graph` is that of it.
+    ///
+    /// # Errors
+    /// As [`Unit::new`].
+    pub fn removed(site: &Site, graph: &Graph, stack: &Stack, run: &Run, past: &Past) -> Result<Unit, Problem> {
+        let layer = stack.layer.as_ref().map(|folder| Layer::of(run, &site.root.join(folder)));
+        Unit::with(site, graph, stack, layer.transpose()?, Some(past.clone()))
+    }
+
+    fn with(
+        site: &Site,
+        graph: &Graph,
+        stack: &Stack,
+        layer: Option<Layer>,
+        past: Option<Past>,
+    ) -> Result<Unit, Problem> {
         if stack.external {
             return Err(Problem::new(format!("stack `{}` stands in another repository", stack.key)));
         }
-        let layer = match (&stack.layer, &site.layers) {
-            (Some(folder), Some(layers)) => Some(Layer::at(&site.root.join(folder), &layers.options)?),
-            (Some(_), None) => return Err(Problem::new(format!("`{}` is a layer, and none are rendered", stack.key))),
-            (None, _) => None,
+        let root = past.as_ref().map_or(&site.root, |past| &past.top);
+        let folder = match &layer {
+            Some(layer) => match layer.output.strip_prefix(&site.root) {
+                Ok(output) => root.join(output),
+                // An output folder elsewhere has no place in a picture of the tree.
+                Err(_) if past.is_some() => root.join(".suil").join(slug(&stack.key)),
+                Err(_) => layer.output.clone(),
+            },
+            None => root.join(&stack.path),
         };
-        let folder = layer.as_ref().map_or_else(|| site.root.join(&stack.path), |layer| layer.output.clone());
         let tool = match site.tool.as_deref().unwrap_or(&stack.tool) {
             "" | "terraform" => site.terraform.clone(),
             "tofu" => site.tofu.clone(),
@@ -67,15 +104,15 @@ impl Unit {
         let backend = stack.config.backend_config.iter().chain(&site.backend_config);
         let backend = backend.map(|entry| match entry.contains('=') {
             true => entry.clone(),
-            false => site.root.join(entry).display().to_string(),
+            false => root.join(entry).display().to_string(),
         });
         let variables: Vec<PathBuf> = stack.config.var_files.iter().map(|file| plain(&folder.join(file))).collect();
         let mut parts = vec![folder.clone()];
-        parts.extend(modules(graph, &stack.key).into_iter().map(|path| site.root.join(path)));
-        parts.extend(stack.watch_paths.iter().map(|path| site.root.join(path)));
+        parts.extend(modules(graph, &stack.key).into_iter().map(|path| root.join(path)));
+        parts.extend(stack.watch_paths.iter().map(|path| root.join(path)));
         parts.extend(variables.iter().cloned());
         let others = graph.stacks.iter().filter(|other| !other.external && other.path != stack.path);
-        let foreign = others.map(|other| site.root.join(&other.path)).filter(|path| path.starts_with(&folder));
+        let foreign = others.map(|other| root.join(&other.path)).filter(|path| path.starts_with(&folder));
         Ok(Unit {
             foreign: foreign.collect(),
             backend: backend.collect(),
@@ -85,7 +122,21 @@ impl Unit {
             layer,
             variables,
             parts,
+            past,
         })
+    }
+
+    /// The root of the tree as the stack sees it: that of the site, or a picture of it.
+    pub fn root<'a>(&'a self, site: &'a Site) -> &'a Path {
+        self.past.as_ref().map_or(&site.root, |past| &past.top)
+    }
+
+    /// Where its folder is in the tree itself, though it may be gone.
+    pub fn place(&self, site: &Site) -> PathBuf {
+        match self.folder.strip_prefix(self.root(site)) {
+            Ok(below) => site.root.join(below),
+            Err(_) => self.folder.clone(),
+        }
     }
 
     pub fn key(&self) -> &str {
@@ -160,8 +211,9 @@ impl Unit {
     /// The variable files that are not there.
     pub fn missing(&self, site: &Site) -> Vec<Problem> {
         let absent = self.variables.iter().filter(|file| !file.is_file());
+        let shown = |file: &Path| file.strip_prefix(self.root(site)).unwrap_or(file).display().to_string();
         let told = |file: &PathBuf| {
-            Problem::new(format!("stack `{}`: there is no variable file `{}`", self.key(), site.shown(file)))
+            Problem::new(format!("stack `{}`: there is no variable file `{}`", self.key(), shown(file)))
                 .help("make it, or take it out of `var_files`")
         };
         absent.map(told).collect()

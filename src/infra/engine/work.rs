@@ -1,14 +1,13 @@
 //! One run over a set of stacks: what its parts share, and what they write down.
 
+use super::hold::Hold;
 use super::provisional::Pending;
 use super::schedule::{self, Fate, Pace, Verdict};
 use super::session::{Failure, Session};
-use super::{Card, Follow, Set, Site, Stand, Summary, artifact};
+use super::{Card, Follow, Set, Site, Stand, Summary, artifact, restore};
 use crate::base::{Problem, Problems, Result, clock};
 use crate::infra::graph::Graph;
-use crate::infra::store::{
-    self, Addresses, Mode, Outcome, Phase, Process, Run, RunStack, RunState, StackState, Store, Trigger,
-};
+use crate::infra::store::{self, Mode, Outcome, Phase, Process, Run, RunStack, RunState, StackState, Store, Trigger};
 use crate::infra::terraform::process::{self, Watch};
 use chrono::{DateTime, Utc};
 use std::collections::BTreeSet;
@@ -25,8 +24,7 @@ pub struct Work<'a> {
     pub follow: &'a dyn Follow,
     pub pace: Pace,
     pub(super) logs: PathBuf,
-    /// The plans of this run itself are what was shown.
-    pub(super) shows: bool,
+    pub(super) hold: Hold,
     stands: Mutex<Vec<Stand>>,
     /// What went wrong beside the stacks.
     problems: Mutex<Problems>,
@@ -81,6 +79,8 @@ impl<'a> Work<'a> {
     pub fn enroll(&self) -> Result<(), Problem> {
         process::sweep(&self.site.work().join("logs"));
         artifact::prune(&self.site.plans);
+        restore::sweep(self.site);
+        artifact::prune(&self.site.plans.join("destroy"));
         let rows: Vec<RunStack> = self.stands().into_iter().map(|stand| stand.row).collect();
         self.store.begin(&self.run, &rows)
     }
@@ -99,7 +99,19 @@ impl<'a> Work<'a> {
     ) -> Work<'a> {
         let logs = Session::logs(site, &run.id);
         let stands = Mutex::new(rows.into_iter().map(Stand::new).collect());
-        Work { site, graph, set, store, run, follow, pace, logs, shows: false, stands, problems: Mutex::default() }
+        Work {
+            site,
+            graph,
+            set,
+            store,
+            run,
+            follow,
+            pace,
+            logs,
+            hold: Hold::default(),
+            stands,
+            problems: Mutex::default(),
+        }
     }
 
     /// Where every stack stands.
@@ -140,6 +152,11 @@ impl<'a> Work<'a> {
     /// # Errors
     /// The store cannot be written.
     pub(super) fn set_state(&self, at: usize, state: StackState) -> Result<(), Problem> {
+        self.store.put_stacks(&[self.come_to(at, state)])
+    }
+
+    /// Brings a stack to a state; nothing is written down yet.
+    pub(super) fn come_to(&self, at: usize, state: StackState) -> RunStack {
         let stand = self.change(at, |stand| {
             stand.row.state = state;
             if state != StackState::Blocked {
@@ -153,7 +170,7 @@ impl<'a> Work<'a> {
                 }
             }
         });
-        self.store.put_stacks(&[stand.row])
+        stand.row
     }
 
     /// Writes what came of a phase, and the state of the stack.
@@ -204,11 +221,12 @@ impl<'a> Work<'a> {
             self.follow.ended(&self.stand(at));
             verdict
         };
+        let stop = || self.site.stop.asked() || self.hold.is_over();
         let blocked = |at, by| {
             self.block(at, by);
             self.follow.ended(&self.stand(at));
         };
-        let fates = schedule::run(&self.set.order, settled, self.pace, &self.site.stop, &work, &blocked);
+        let fates = schedule::run(&self.set.order, settled, self.pace, &stop, &work, &blocked);
         for (at, fate) in fates.into_iter().enumerate() {
             if let Fate::Blocked(by) = fate
                 && self.stand(at).row.blocked_by.as_deref() != Some(self.set.key(by))
@@ -262,8 +280,11 @@ impl<'a> Work<'a> {
     ///
     /// # Errors
     /// Another run holds one: refused.
-    pub fn lock(&self) -> Result<(), Problem> {
-        self.store.take(&self.run, &self.open(), &self.run.reason)?.or_refuse()
+    pub fn lock(&mut self) -> Result<(), Problem> {
+        let stacks = self.open();
+        self.store.take(&self.run, &stacks, &self.run.reason)?.or_refuse()?;
+        self.hold = Hold::new(stacks);
+        Ok(())
     }
 
     /// Lets all locks of the run go.
@@ -273,8 +294,9 @@ impl<'a> Work<'a> {
         let held: Vec<String> =
             self.stands().into_iter().map(|s| s.row.stack).filter(|key| !left.contains(key)).collect();
         let which = if left.is_empty() { None } else { Some(held.as_slice()) };
-        if let Err(problem) = self.store.release(&self.run.id, which, &self.run.who, "the run ended") {
-            self.fault(problem);
+        match self.store.release(&self.run.id, which, &self.run.who, "the run ended") {
+            Ok(released) => self.mind_missing(&released, &left),
+            Err(problem) => self.fault(problem),
         }
     }
 
@@ -307,6 +329,15 @@ impl<'a> Work<'a> {
     }
 }
 
+impl Drop for Work<'_> {
+    /// The plan files that are this run's alone go with it; those of all stay. A Terraform that was left may still read its.
+    fn drop(&mut self) {
+        if self.run.mode != Mode::Plan && !self.stands().iter().any(|stand| stand.left) {
+            (0..self.set.len()).for_each(|at| drop(self.own(at).remove()));
+        }
+    }
+}
+
 /// What is written down of a phase.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Told<'a> {
@@ -326,7 +357,8 @@ impl Told<'_> {
 
     /// As the store keeps it, ended now.
     pub fn outcome(&self, run: &str, stack: &str, phase: Phase) -> Outcome {
-        let (summary, addresses) = self.summary.map(split).unwrap_or_default();
+        let kept = self.summary.map(|summary| (summary.counts(), summary.addresses.clone()));
+        let (summary, addresses) = kept.unwrap_or_default();
         Outcome {
             run: run.to_owned(),
             stack: stack.to_owned(),
@@ -341,42 +373,6 @@ impl Told<'_> {
             started: self.started,
             ended: clock::now(),
         }
-    }
-}
-
-/// The counts and the addresses as the store keeps them.
-pub fn split(summary: &Summary) -> (store::Summary, Addresses) {
-    let count = |list: &[String]| u32::try_from(list.len()).unwrap_or(u32::MAX);
-    let counts = store::Summary {
-        adds: count(&summary.adds),
-        changes: count(&summary.changes),
-        destroys: count(&summary.destroys),
-        replaces: count(&summary.replaces),
-        imports: count(&summary.imports),
-        moves: count(&summary.moves),
-        output_changes: count(&summary.outputs),
-    };
-    let addresses = Addresses {
-        adds: summary.adds.clone(),
-        changes: summary.changes.clone(),
-        destroys: summary.destroys.clone(),
-        replaces: summary.replaces.clone(),
-        imports: summary.imports.clone(),
-        moves: summary.moves.clone(),
-    };
-    (counts, addresses)
-}
-
-/// The addresses that the store kept, as a summary.
-pub(super) fn kept(addresses: &Addresses) -> Summary {
-    Summary {
-        adds: addresses.adds.clone(),
-        changes: addresses.changes.clone(),
-        destroys: addresses.destroys.clone(),
-        replaces: addresses.replaces.clone(),
-        imports: addresses.imports.clone(),
-        moves: addresses.moves.clone(),
-        ..Summary::default()
     }
 }
 

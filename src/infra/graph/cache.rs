@@ -48,15 +48,18 @@ struct Code {
     facts: HashMap<Arc<str>, Arc<Facts>>,
 }
 
-/// The digest of a listing, and of what else decides what a graph is: `more`.
-pub fn digest(listing: &Listing, more: &str) -> String {
+/// The digest of a listing with what else decides what a graph is: `more`.
+pub fn id(digest: &str, more: &str) -> String {
+    crate::base::digest::sha256(format!("{digest}\n{}\n{more}", env!("CARGO_PKG_VERSION")).as_bytes())
+}
+
+/// The digest of a listing, as far as it makes the graph.
+pub fn digest(listing: &Listing) -> String {
     let mut hash = sha2::Sha256::new();
     let mut word = |bytes: &[u8]| {
         hash.update((bytes.len() as u64).to_le_bytes());
         hash.update(bytes);
     };
-    word(env!("CARGO_PKG_VERSION").as_bytes());
-    word(more.as_bytes());
     for (path, folder) in &listing.folders {
         word(path.as_bytes());
         word(&(folder.files.len() as u64).to_le_bytes());
@@ -131,25 +134,25 @@ pub fn keep(root: &Path, listing: &Listing, digest: String, graph: &Graph, seen:
 /// What a file of the cache holds; `None` where it is not whole, not of this version or not the user's own.
 pub(super) fn kept<T: DeserializeOwned>(path: &Path) -> Option<T> {
     let bytes = own(path)?;
-    let (head, body) = bytes.split_at_checked(64)?;
-    (head == seal(body).as_bytes()).then(|| postcard::from_bytes(body).ok()).flatten()
+    let (body, end) = bytes.split_last_chunk()?;
+    (*end == seal(body)).then(|| postcard::from_bytes(body).ok()).flatten()
 }
 
 /// Writes a file of the cache. One that cannot be written is as none.
 pub(super) fn write(path: &Path, what: &impl Serialize) {
-    let Ok(body) = postcard::to_allocvec(what) else { return };
-    let mut bytes = seal(&body).into_bytes();
-    bytes.extend(body);
+    let Ok(mut bytes) = postcard::to_allocvec(what) else { return };
+    bytes.extend(seal(&bytes));
     let _ = file::write_quick(path, &bytes, 0o600);
 }
 
-/// The digest of a file of the cache: whoever builds suil anew may mean something else by the same bytes.
-fn seal(body: &[u8]) -> String {
-    let mut hash = sha2::Sha256::new();
-    hash.update(VERSION.to_le_bytes());
-    hash.update(env!("CARGO_PKG_VERSION"));
-    hash.update(body);
-    crate::base::digest::hex(&hash.finalize())
+/// What shows that a file of the cache is whole, and written by the same suil: another one may mean something else by the
+/// same bytes.
+fn seal(body: &[u8]) -> [u8; 4] {
+    let mut sum = crc32fast::Hasher::new();
+    sum.update(body);
+    sum.update(&VERSION.to_le_bytes());
+    sum.update(env!("CARGO_PKG_VERSION").as_bytes());
+    sum.finalize().to_le_bytes()
 }
 
 /// The content of a file that is the user's own, and that nobody else can write.

@@ -185,7 +185,7 @@ mod tests {
 
     fn folder(names: &[&str]) -> Folder {
         let entry = |name: &&str| Entry { name: (*name).to_owned(), link: false, mark: None };
-        Folder { files: names.iter().map(entry).collect() }
+        Folder { files: names.iter().map(entry).collect(), ..Folder::default() }
     }
 
     #[test]

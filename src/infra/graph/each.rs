@@ -1,16 +1,20 @@
 //! The same work on many things at once, the answers in the order of the things.
 
-use std::sync::Mutex;
-use std::sync::PoisonError;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 /// So many things are taken at a time: fewer than this are not worth a thread.
 const CHUNK: usize = 16;
 
+/// How many threads are worth it; the kernel is asked once.
+pub fn cores() -> usize {
+    static CORES: OnceLock<usize> = OnceLock::new();
+    *CORES.get_or_init(|| std::thread::available_parallelism().map_or(1, std::num::NonZero::get))
+}
+
 /// Does `work` on each of `things`, on as many threads as there are cores.
 pub fn each<T: Sync, R: Send>(things: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R> {
-    let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-    let threads = cores.min(things.len().div_ceil(CHUNK)).max(1);
+    let threads = cores().min(things.len().div_ceil(CHUNK)).max(1);
     if threads == 1 {
         return things.iter().map(work).collect();
     }

@@ -171,9 +171,12 @@ fn edge(stack: &Settled, to: String, kind: Need, meta: BTreeMap<String, String>,
     Edge { from: node(stack.key.clone()), to: node(to), kind, inferred: kind == Need::ReadsState, meta, at }
 }
 
+/// What stands between the ends of an edge.
+pub const ARROW: &str = " -> ";
+
 /// `from -> to`
 pub fn arrow(from: &str, to: &str) -> String {
-    format!("{from} -> {to}")
+    format!("{from}{ARROW}{to}")
 }
 
 /// The key that an entry names, `owner/name//key` for one of another repository.

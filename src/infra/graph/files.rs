@@ -1,8 +1,8 @@
 //! The files of a tree: a listing of its folders, made once, and the contents, read when they are asked for.
 
-use super::each::each;
+use super::each::{cores, each};
 use super::key;
-use crate::base::{Mark, Moment, Problem, Problems, Result, file};
+use crate::base::{Mark, Moment, Problem, Problems, Result, Top, file};
 use crate::data::Tree;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
@@ -120,8 +120,9 @@ impl Listing {
     /// # Errors
     /// Every folder that cannot be listed.
     pub fn again(mut self, root: &Path, output: Option<&str>, wants: Wants) -> Result<(Listing, Moved)> {
+        let top = Top::open(root).map_err(|e| Problem::io("list", shown(""), &e))?;
         let known: Vec<(&String, &Folder)> = self.folders.iter().collect();
-        let looked = each(&known, |(path, folder)| look(root, path, folder, output, wants));
+        let looked = each(&known, |(path, folder)| look((root, &top), path, folder, output, wants));
         let (mut moved, mut problems) = (Moved::default(), Vec::new());
         let (mut new, mut gone) = (Vec::new(), BTreeSet::new());
         let mut read = Vec::new();
@@ -130,7 +131,9 @@ impl Listing {
                 Ok(Looked::Same(marks)) => {
                     for (entry, mark) in folder.files.iter_mut().zip(marks) {
                         // A link leads elsewhere only where its folder has changed.
-                        if !entry.link && (mark.is_none() || entry.mark != mark) {
+                        if entry.link {
+                            moved.behind |= entry.mark != mark;
+                        } else if mark.is_none() || entry.mark != mark {
                             moved.files.insert(below(path, &entry.name), true);
                         }
                         entry.mark = mark;
@@ -205,9 +208,16 @@ pub struct Moved {
     pub files: BTreeMap<String, bool>,
     /// The folders that may hold other things.
     pub stirred: Vec<String>,
+    /// What a link leads to is another.
+    pub behind: bool,
 }
 
 impl Moved {
+    /// True where nothing moved that git looks at.
+    pub fn is_nothing(&self) -> bool {
+        self.files.is_empty() && self.stirred.is_empty()
+    }
+
     /// Enters the files of a folder that was read again. What a link leads to shows in no mark.
     fn compare(&mut self, path: &str, old: &Folder, new: &Folder) {
         let names: HashMap<&str, &Entry> = old.files.iter().map(|entry| (entry.name.as_str(), entry)).collect();
@@ -233,38 +243,44 @@ enum Looked {
     Gone,
 }
 
-fn look(root: &Path, path: &str, folder: &Folder, output: Option<&str>, wants: Wants) -> io::Result<Looked> {
-    let full = full(root, path);
+fn look(
+    (root, top): (&Path, &Top),
+    path: &str,
+    folder: &Folder,
+    output: Option<&str>,
+    wants: Wants,
+) -> io::Result<Looked> {
     // The root may be a link.
-    let meta = if path.is_empty() { fs::metadata(&full) } else { fs::symlink_metadata(&full) };
-    let meta = match meta {
+    let mark = match top.mark(path, path.is_empty()) {
         Err(e) if e.kind() == io::ErrorKind::NotFound && !path.is_empty() => return Ok(Looked::Gone),
-        meta => meta?,
+        Err(e) => return Err(e),
+        Ok((_, false)) => return Ok(Looked::Gone),
+        Ok((mark, true)) => mark,
     };
-    if !meta.is_dir() && !path.is_empty() {
-        return Ok(Looked::Gone);
-    }
-    if folder.mark != Some(Mark::of(&meta)) {
+    if folder.mark != Some(mark) {
         let mut below = Vec::new();
         let folder = list(root, path, output, wants, &mut below)?;
         return Ok(Looked::Read(folder, below));
     }
-    let mut place = full;
+    let mut place = path.to_owned();
     let mark = |entry: &Entry| {
-        place.push(&entry.name);
-        let meta = wants(&entry.name).then(|| match entry.link {
-            true => fs::metadata(&place),
-            false => fs::symlink_metadata(&place),
-        });
-        place.pop();
-        meta.and_then(io::Result::ok).map(|meta| Mark::of(&meta))
+        if !wants(&entry.name) {
+            return None;
+        }
+        if !path.is_empty() {
+            place.push('/');
+        }
+        place.push_str(&entry.name);
+        let found = top.mark(&place, entry.link);
+        place.truncate(path.len());
+        found.ok().map(|(mark, _)| mark)
     };
     Ok(Looked::Same(folder.files.iter().map(mark).collect()))
 }
 
 /// Lists the folders `open` and all below them.
 fn walk(root: &Path, open: Vec<String>, output: Option<&str>, wants: Wants) -> Result<Listing> {
-    let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get).min(8);
+    let threads = cores().min(8);
     let shared = Mutex::new(Shared { open, working: 0 });
     let more = Condvar::new();
     let work = || {

@@ -8,7 +8,8 @@ use super::files::Listing;
 use super::settle::{self, Settled};
 use super::tree::{Found, Tree, below};
 use super::{At, Code as Word, key};
-use crate::base::{FileId, Problem, Result};
+use crate::base::{FileId, Place as Spot, Problem, Result};
+use crate::infra::hcl;
 use crate::infra::layer::{self, Layer, Name, Options, Piece, Run, Survey};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -177,11 +178,7 @@ fn one(
 fn unrendered(key: &str, problems: &[Problem], found: &mut Found) {
     let first = problems.first();
     let words = first.map(|problem| problem.what.as_str()).unwrap_or("nobody knows why");
-    let at = first.and_then(|problem| problem.place).map(|place| At {
-        file: place.path().display().to_string(),
-        line: place.line,
-        column: place.column,
-    });
+    let at = first.and_then(|problem| problem.place).map(told);
     found.warn(Word::LayerUnrendered, key, format!("{key} does not render: {words}"), at);
 }
 
@@ -210,6 +207,32 @@ fn rendered(tree: &Tree, layers: &Layers, output: &str, built: &layer::Built) ->
         }
     }
     code
+}
+
+/// Where the code of a layer says what its backend is; `None` where it does not render, or says nothing.
+pub fn backend(layers: &Layers, folder: &str) -> Option<At> {
+    let layer = Layer::of(layers.run, &layers.root.join(folder)).ok()?;
+    let built = layer::survey(layers.run, &layer).built.ok()?;
+    let mut found: Vec<(bool, At)> = Vec::new();
+    for (name, piece) in &built.pieces {
+        let Some(name) = name.to_str().filter(|name| is_code(name)) else { continue };
+        let blocks = match piece {
+            Piece::Text { text, source: Some(source), .. } => {
+                hcl::backends(FileId::new(source.path(), text.as_str())).items
+            }
+            Piece::File(path) => {
+                layers.run.sources.text(path).map_or(Vec::new(), |file| hcl::backends_json(file).items)
+            }
+            _ => continue,
+        };
+        found.extend(blocks.iter().map(|block| (super::code::is_override(name), told(block.place))));
+    }
+    // Files that override have the last word.
+    found.into_iter().enumerate().max_by_key(|(number, (over, _))| (*over, *number)).map(|(_, (_, at))| at)
+}
+
+fn told(place: Spot) -> At {
+    At { file: place.path().display().to_string(), line: place.line, column: place.column }
 }
 
 /// A folder whose files are read, by the ends of their names.

@@ -18,6 +18,7 @@ mod files;
 mod glob;
 pub mod key;
 mod layers;
+pub mod left;
 mod links;
 mod memo;
 mod model;
@@ -50,7 +51,7 @@ pub use told::{Told, Word, keep as keep_told};
 pub use why::{Step, Why, find, why};
 
 use crate::base::{Mask, Moment, Problem, Result};
-use crate::data::Tree;
+use crate::data::tree::Revision;
 use crate::infra::envelope::Keys;
 use crate::infra::layer::{Options, Run};
 use std::path::Path;
@@ -62,6 +63,8 @@ pub struct Opened {
     pub graph: Graph,
     /// It is that of an earlier scan of the same files.
     pub cached: bool,
+    /// That of the listing.
+    pub digest: String,
 }
 
 /// Makes the graph of the tree at `root`, which is the repository `repo` (`owner/name`), or takes the one that is in its
@@ -71,8 +74,8 @@ pub struct Opened {
 /// A folder cannot be listed, or everything that is wrong in the configuration.
 pub fn scan(root: &Path, repo: &str) -> Result<Graph> {
     let options = Options::default();
-    let moment = Moment::now();
-    Ok(open(root, repo, &options, &list(root, &options, false)?, before(root), moment)?.graph)
+    let begun = Begun::now(root);
+    Ok(open(root, repo, &options, &list(root, &options, false)?, begun)?.graph)
 }
 
 /// Lists the tree at `root`; the first half of a scan, for which nobody needs to know the name of the repository. The disk is
@@ -91,42 +94,51 @@ pub fn before(root: &Path) -> Option<Before> {
     cache::before(root)
 }
 
-/// The second half: the graph of what is listed, or the one from `before` where nothing changed since. `moment` was before
-/// the tree was listed.
+/// What is known when the second half of a scan begins.
+pub struct Begun {
+    /// A moment before the tree was listed.
+    pub moment: Moment,
+    /// The graph of an earlier scan.
+    pub before: Option<Before>,
+    /// The digest of the listing, where somebody knows it.
+    pub digest: Option<String>,
+}
+
+impl Begun {
+    /// Reads the earlier graph, now.
+    pub fn now(root: &Path) -> Begun {
+        Begun { moment: Moment::now(), before: before(root), digest: None }
+    }
+}
+
+/// The second half: the graph of what is listed, or the earlier one where nothing changed since.
 ///
 /// # Errors
 /// Everything that is wrong in the configuration.
-pub fn open(
-    root: &Path,
-    repo: &str,
-    options: &Options,
-    listing: &Listing,
-    before: Option<Before>,
-    moment: Moment,
-) -> Result<Opened> {
+pub fn open(root: &Path, repo: &str, options: &Options, listing: &Listing, begun: Begun) -> Result<Opened> {
+    let digest = begun.digest.unwrap_or_else(|| cache::digest(listing));
     let links = links::of(&files::Files::Disk(root), listing);
-    let digest = cache::digest(listing, &format!("{repo}\n{options:?}\n{links:?}"));
-    if let Some(graph) = before.and_then(|before| before.graph(root, &digest)) {
-        return Ok(Opened { graph: Graph { links, ..graph }, cached: true });
+    let id = cache::id(&digest, &format!("{repo}\n{options:?}\n{links:?}"));
+    if let Some(graph) = begun.before.and_then(|before| before.graph(root, &id)) {
+        return Ok(Opened { graph: Graph { links, ..graph }, cached: true, digest });
     }
     let memo = cache::memo(root);
     let real = root.canonicalize().map_err(|e| Problem::io("find", root, &e))?;
     let layers = layers::Layers { run: &lenient(&real, options), root: &real };
     let graph = scan::scan(files::Files::Disk(root), listing, &memo, repo, &layers)?;
-    cache::keep(root, listing, digest, &graph, memo.into_seen(), moment);
-    Ok(Opened { graph, cached: false })
+    cache::keep(root, listing, id, &graph, memo.into_seen(), begun.moment);
+    Ok(Opened { graph, cached: false, digest })
 }
 
-/// The graph of a revision. Its layers are left out.
+/// The graph of the tree at `root`, without links, as a revision has it.
 ///
 /// # Errors
 /// A folder cannot be listed, or everything that is wrong in the configuration.
-pub fn of_revision(old: &dyn Tree, repo: &str) -> Result<Graph> {
-    let listing = Listing::of_tree(old)?;
-    let nowhere = Path::new("/");
-    let run = lenient(nowhere, &Options { stacks: ".no-layers".into(), ..Options::default() });
-    let layers = layers::Layers { run: &run, root: nowhere };
-    scan::scan(files::Files::Tree(old), &listing, &memo::Memo::default(), repo, &layers)
+pub fn of_revision(old: &Arc<Revision>, repo: &str, root: &Path, options: &Options) -> Result<Graph> {
+    let listing = Listing::of_tree(&**old)?;
+    let run = Arc::new(lenient(root, options).of_revision(old.clone()));
+    let layers = layers::Layers { run: &run, root };
+    scan::scan(files::Files::Tree(&**old), &listing, &memo::Memo::default(), repo, &layers)
 }
 
 /// A run over layers without any key: no secret is opened to make a graph.

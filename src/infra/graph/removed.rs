@@ -24,7 +24,7 @@ fn is_config(path: &str) -> bool {
 /// the folders that `changes` name are looked at, unless the root configuration is among them. What of the old tree cannot
 /// be read is none.
 pub fn removed(old: &dyn Tree, run: &Arc<Run>, root: &Path, graph: &Graph, changes: &[Change]) -> Vec<Removed> {
-    let layered = graph.stacks.iter().any(|stack| stack.layer.is_some());
+    let layered = run.sources.is_folder(&root.join(&run.options.environments));
     let Some(listing) = listing(old, changes, layered) else { return Vec::new() };
     let memo = Memo::default();
     let layers = Layers { run, root };
@@ -51,7 +51,10 @@ pub fn removed(old: &dyn Tree, run: &Arc<Run>, root: &Path, graph: &Graph, chang
         instance: stack.instance.clone(),
         state: stack.state.clone(),
         needs: needs(&stack.key),
-        at: backend(old, &listing, &stack.path),
+        at: match &stack.layer {
+            Some(folder) => super::layers::backend(&layers, folder),
+            None => backend(old, &listing, &stack.path),
+        },
     })
     .collect()
 }

@@ -45,6 +45,8 @@ pub struct Told {
     pub standing: Standing,
     pub word: Word,
     listing: Listing,
+    /// That of the listing; none where something in it was too young to be kept.
+    pub digest: Option<String>,
 }
 
 impl Word {
@@ -114,7 +116,7 @@ impl Told {
     /// # Errors
     /// Git cannot compare.
     pub fn ask(&mut self, git: &Repository, root: &Path, listing: &Listing, moved: &Moved) -> Result<Option<()>> {
-        if moved.files.is_empty() && moved.stirred.is_empty() {
+        if moved.is_nothing() {
             return Ok(Some(()));
         }
         let nested = |path: &String| !path.is_empty() && root.join(path).join(".git").symlink_metadata().is_ok();
@@ -157,9 +159,18 @@ impl Told {
 }
 
 /// Keeps what git said of the listed tree; `moment` was before anybody looked. What cannot be kept is asked again.
-pub fn keep(root: &Path, options: &Options, standing: Standing, word: Word, listing: Listing, moment: Moment) {
+pub fn keep(
+    root: &Path,
+    options: &Options,
+    (standing, word): (Standing, Word),
+    (listing, digest): (Listing, String),
+    moment: Moment,
+) {
     let Some(output) = options.output.to_str().filter(|_| standing.is_settled(moment)) else { return };
     let Ok(folder) = crate::base::file::own_folder(root) else { return };
-    let told = Told { output: output.to_owned(), standing, word, listing: listing.settled(moment) };
-    write(&folder.join(NAME), &told);
+    let listing = listing.settled(moment);
+    let whole =
+        listing.folders.values().flat_map(|folder| &folder.files).all(|entry| entry.link || entry.mark.is_some());
+    let digest = whole.then_some(digest);
+    write(&folder.join(NAME), &Told { output: output.to_owned(), standing, word, listing, digest });
 }

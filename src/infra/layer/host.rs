@@ -1,7 +1,7 @@
 //! What templates of a layer may ask for.
 
 use super::remote::{Chain, Failure, Found, State, words};
-use super::site::Name;
+use super::site::{Name, stands};
 use super::{Layer, Looked, Run};
 use crate::base::Problem;
 use crate::infra::Value;
@@ -73,7 +73,8 @@ impl Asked {
             return Err(NOT_READ.to_owned());
         }
         // A layer that is gone from the working tree may still have a state.
-        let run = self.run.present.as_ref().filter(|run| run.sources.is_folder(&other.path)).unwrap_or(&self.run);
+        let here = |run: &&Arc<Run>| stands(run, &other.path) || !self.run.sources.is_folder(&other.path);
+        let run = self.run.present.as_ref().filter(here).unwrap_or(&self.run);
         let found = self.run.states.get(run, &other, &self.chain).and_then(|state| find(&state));
         match found {
             Ok(Found::Value { value, secrets }) => Ok(self.answer(value, &secrets)),

@@ -2,6 +2,10 @@
 
 mod copy;
 mod keep;
+mod put;
+
+pub use keep::is_state;
+pub use put::{is_input, put};
 
 use super::pieces::{Piece, Pieces};
 use crate::base::{Problem, Problems, Result};

@@ -6,12 +6,12 @@ use super::pieces::{self, Piece, Pieces};
 use super::remote::Chain;
 use super::site::shown;
 use super::variables::Variables;
-use super::{Layer, Run, declare, each, output, unread};
+use super::{Layer, Run, declare, each, files, output, unread};
 use crate::base::{FileId, Problem, Problems, Result};
 use crate::infra::Value;
 use crate::infra::jinja::{Host, Jinja, Var};
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// A layer whose output folder is new.
@@ -44,6 +44,17 @@ pub fn render(run: &Arc<Run>, layer: &Layer) -> Result<Rendered> {
     let files = pieces.len();
     output::write(&layer.output, &layer.label(), pieces)?;
     Ok(Rendered { layer: layer.clone(), files, warnings, refused })
+}
+
+/// Renders a layer of a revision into `folder`, which nobody else uses: everything in it is for the owner's eyes. What
+/// Terraform put there stays, and so do links, unless a file has their name. Gives what Terraform will refuse.
+///
+/// # Errors
+/// As [`render`].
+pub fn render_into(run: &Arc<Run>, layer: &Layer, folder: &Path) -> Result<Problems> {
+    let Built { pieces, refused, .. } = build(run, layer)?;
+    output::put(folder, &files::of(run, &pieces)?)?;
+    Ok(refused)
 }
 
 /// Makes what the output folder is to hold, and writes nothing.

@@ -54,6 +54,13 @@ impl Run {
         Run { secrets, ..self }
     }
 
+    /// The same run where an envelope that no key opens is a problem.
+    #[must_use]
+    pub fn strict(self) -> Run {
+        let secrets = self.secrets.again();
+        Run { secrets, ..self }
+    }
+
     /// The same run where templates that ask for states of layers fail, and no program starts.
     #[must_use]
     pub fn without_states(self) -> Run {

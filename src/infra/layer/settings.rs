@@ -1,9 +1,9 @@
 //! What a tree says about its own rendering: the file `stacks.yaml` at the root. Without it, or without a key of it,
 //! layers render as the original renders them.
 
-use crate::base::{Problem, Problems, Result, nearest::nearest};
-use crate::data::{Entry, Resolved, load};
+use crate::base::{Problems, Result, problem};
 use crate::infra::hcl::Reading;
+use crate::infra::reader::{self, Reader};
 use std::path::Path;
 
 /// The name of the file.
@@ -34,60 +34,26 @@ impl Settings {
     /// # Errors
     /// Everything that is wrong with it.
     pub fn read(shown: &Path, bytes: &[u8]) -> Result<Settings> {
-        let mut settings = Settings::default();
-        let Some(value) = load(shown, bytes)?.map(|file| file.settle()).transpose()?.flatten() else {
-            return Ok(settings);
-        };
+        let Some(value) = reader::whole(shown, bytes)? else { return Ok(Settings::default()) };
         let mut problems = Problems::new();
-        for (name, entry) in value.map().into_iter().flatten() {
-            let read = match &**name {
-                "hcl" => one_of(name, entry, "terraform", "hcl2-7.2").map(|other| {
-                    settings.reading = if other { Reading::Original } else { Reading::Terraform };
-                }),
-                "markers" => flag(name, entry).map(|on| settings.markers = on),
-                "stacks_path" => one_of(name, entry, "original", "real").map(|real| settings.real_path = real),
-                "stacks_environments" => one_of(name, entry, "open", "closed").map(|closed| settings.closed = closed),
-                "declare" => one_of(name, entry, "original", "all").map(|all| settings.declare_all = all),
-                "sensitive" => flag(name, entry).map(|on| settings.sensitive = on),
-                _ => Err(unknown(name, entry)),
-            };
-            problems.extend(read.err());
-        }
+        let mut reader = Reader::new(&value, FILE, KEYS, &mut problems);
+        // True for the second word.
+        let second = |reader: &mut Reader, key: &str, words: [&str; 2]| {
+            reader.word(key, &words).is_some_and(|found| words.get(1) == Some(&found.as_str()))
+        };
+        let settings = Settings {
+            reading: match second(&mut reader, "hcl", ["terraform", "hcl2-7.2"]) {
+                true => Reading::Original,
+                false => Reading::Terraform,
+            },
+            markers: reader.bool("markers", false),
+            real_path: second(&mut reader, "stacks_path", ["original", "real"]),
+            closed: second(&mut reader, "stacks_environments", ["open", "closed"]),
+            declare_all: second(&mut reader, "declare", ["original", "all"]),
+            sensitive: reader.bool("sensitive", false),
+        };
+        problem::sort(&mut problems);
         if problems.is_empty() { Ok(settings) } else { Err(problems) }
-    }
-}
-
-/// True for the second word, false for the first.
-fn one_of(name: &str, entry: &Entry, first: &str, second: &str) -> Result<bool, Problem> {
-    match entry.value.as_str() {
-        Some(text) if text == first => Ok(false),
-        Some(text) if text == second => Ok(true),
-        _ => Err(wrong(name, entry, &format!("expected `{first}` or `{second}`"))),
-    }
-}
-
-fn flag(name: &str, entry: &Entry) -> Result<bool, Problem> {
-    match entry.value.scalar().map(|scalar| &scalar.resolved) {
-        Some(Resolved::Bool(on)) => Ok(*on),
-        _ => Err(wrong(name, entry, "expected `true` or `false`")),
-    }
-}
-
-fn wrong(name: &str, entry: &Entry, expected: &str) -> Problem {
-    let found = match entry.value.scalar() {
-        Some(scalar) => format!("`{}`", scalar.text),
-        None => entry.value.type_name().to_owned(),
-    };
-    Problem::new(format!("`{name}` is {found}")).at(entry.value.place).expected(expected)
-}
-
-fn unknown(name: &str, entry: &Entry) -> Problem {
-    let list = KEYS.iter().map(|key| format!("`{key}`")).collect::<Vec<_>>().join(", ");
-    let problem =
-        Problem::new(format!("unknown key `{name}`")).at(entry.key).expected(format!("expected one of {list}"));
-    match nearest(name, KEYS.iter().copied()) {
-        Some(near) => problem.help(format!("did you mean `{near}`?")),
-        None => problem,
     }
 }
 
@@ -120,8 +86,11 @@ mod tests {
     fn everything_wrong_is_told_at_once() {
         let problems = read("hcl: hcl2\nmarker: true\nsensitive: [a]\n").expect_err("problems");
         let told: Vec<_> = problems.iter().map(|p| (p.what.as_str(), p.place.map(|at| at.line))).collect();
-        let want =
-            [("`hcl` is `hcl2`", Some(1)), ("unknown key `marker`", Some(2)), ("`sensitive` is a list", Some(3))];
+        let want = [
+            ("`hcl` is `hcl2`", Some(1)),
+            ("unknown key `marker` in `stacks.yaml`", Some(2)),
+            ("`sensitive` is a list", Some(3)),
+        ];
         assert_eq!(told, want);
     }
 }

@@ -2,7 +2,7 @@
 
 use super::{Options, Run};
 use crate::base::Problem;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 /// A layer and the folders that it is rendered from.
 #[derive(Clone, Debug)]
@@ -183,6 +183,16 @@ impl Layer {
     pub fn way_up(&self) -> String {
         let depth = self.output.strip_prefix(&self.root).map_or(0, |below| below.components().count());
         vec![".."; depth].join("/")
+    }
+}
+
+/// True where the folder of a layer is in the files of a run. Of one that was removed the output folder alone may be left.
+pub fn stands(run: &Run, folder: &Path) -> bool {
+    let output = run.options.output.components().next().map(Component::as_os_str);
+    match run.sources.folder(folder) {
+        Ok(items) if items.is_empty() => run.sources.is_folder(folder),
+        Ok(items) => items.iter().any(|item| Some(item.name.as_os_str()) != output),
+        Err(_) => true,
     }
 }
 

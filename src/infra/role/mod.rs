@@ -11,7 +11,7 @@ mod plans;
 pub use ledger::{Held, Ledger};
 
 use crate::base::problem::Kind;
-use crate::base::{Mask, Moment, Place, Plain, Problem, Problems, Result, nearest::nearest};
+use crate::base::{Mask, Place, Plain, Problem, Problems, Result, nearest::nearest};
 use crate::infra::graph::{self, Graph};
 use crate::infra::layer::{self, Layer, Options, Run, Secrets};
 use crate::infra::terraform::process::{Ended, Watch};
@@ -162,9 +162,9 @@ impl Desk {
         if let Some(graph) = graphs.get(root) {
             return Ok(order::order(graph, &keys));
         }
-        let (moment, before) = (Moment::now(), graph::before(root));
+        let begun = graph::Begun::now(root);
         let listing = graph::list(root, &self.options, false)?;
-        let graph = graph::open(root, &self.ground.repo(root), &self.options, &listing, before, moment)?.graph;
+        let graph = graph::open(root, &self.ground.repo(root), &self.options, &listing, begun)?.graph;
         let graph = Arc::new(graph);
         graphs.insert(root.to_owned(), Arc::clone(&graph));
         Ok(order::order(&graph, &keys))

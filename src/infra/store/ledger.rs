@@ -12,7 +12,7 @@ use super::lock::Take;
 use super::row::{Check, Drift, Entry, Filter, Outcome, Pruned, Run, RunStack, Seen};
 use super::sql::{Database, Fault, Session, Write};
 use super::word::{Phase, RunState};
-use super::{Counts, Lock, Process, Store};
+use super::{Counts, Lock, Lost, Process, Store};
 use crate::base::{Problem, clock};
 use chrono::{DateTime, Utc};
 use std::collections::BTreeMap;
@@ -124,6 +124,21 @@ impl<D: Database> Store for Ledger<D> {
     fn release(&self, run: &str, stacks: Option<&[String]>, who: &str, reason: &str) -> Result<Vec<String>, Problem> {
         let at = clock::now();
         self.write(Write::Locking, |session| locks::release(session, run, stacks, who, reason, at))
+    }
+
+    fn lost(&self, run: &Run, stacks: &[String]) -> Result<Vec<Lost>, Problem> {
+        self.read(|session| locks::lost(session, run, stacks))
+    }
+
+    fn start(&self, run: &Run, held: &[String], stack: &RunStack, line: &Entry) -> Result<Vec<Lost>, Problem> {
+        self.write(Write::Locking, |session| {
+            let lost = locks::lost(session, run, held)?;
+            if lost.is_empty() {
+                runs::put_stacks(session, std::slice::from_ref(stack))?;
+                trail::put(session, std::slice::from_ref(line))?;
+            }
+            Ok(lost)
+        })
     }
 
     fn unlock(&self, locks: &[Lock], who: &str, reason: &str) -> Result<Vec<Lock>, Problem> {

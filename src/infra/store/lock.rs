@@ -1,6 +1,7 @@
 //! Locks of stacks: who holds one, and how a refusal names everybody.
 
 use super::process::{Life, Process};
+use super::row::Entry;
 use crate::base::{Problem, clock, problem::Kind};
 use chrono::{DateTime, Utc};
 
@@ -58,6 +59,37 @@ impl Lock {
         let reason = if self.reason.is_empty() { String::new() } else { format!(": {}", self.reason) };
         let Process { host, pid, .. } = &self.process;
         format!("{}, process {pid} on {host}{life}, since {since}{ago}{reason}", self.who)
+    }
+}
+
+/// A lock that a run took and holds no more.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Lost {
+    pub stack: String,
+    /// The line of the audit that tells who took it away, where there is one.
+    pub away: Option<Entry>,
+    /// Who holds it now.
+    pub holder: Option<Lock>,
+}
+
+impl Lost {
+    /// What became of the lock, a line each: `ben@desk took the lock of `stacks/a` away at …: it hangs`.
+    pub fn told(&self) -> Vec<String> {
+        let mut lines = Vec::new();
+        if let Some(away) = &self.away {
+            let at = clock::stamp(away.at);
+            let ago = clock::ago(&at).map(|ago| format!(", {ago}")).unwrap_or_default();
+            let reason = if away.reason.is_empty() { String::new() } else { format!(": {}", away.reason) };
+            lines.push(format!("{} took the lock of `{}` away at {at}{ago}{reason}", away.who, self.stack));
+        }
+        match &self.holder {
+            Some(lock) => {
+                lines.push(format!("`{}` is held by run `{}`: {}", lock.stack, lock.run, lock.told()));
+            }
+            None if self.away.is_none() => lines.push(format!("nobody knows who took the lock of `{}`", self.stack)),
+            None => {}
+        }
+        lines
     }
 }
 

@@ -11,14 +11,16 @@ mod postgres;
 pub mod process;
 pub mod row;
 mod schema;
+pub mod server;
 mod sql;
 mod sqlite;
 pub mod told;
 pub mod word;
 
-pub use lock::{Lock, Take};
+pub use lock::{Lock, Lost, Take};
 pub use process::{Life, Process};
 pub use row::{Addresses, Check, Drift, Entry, Filter, Outcome, Pruned, Run, RunStack, Seen, Summary};
+pub use server::Server;
 pub use told::Counts;
 pub use word::{Action, CheckState, DriftState, Mode, Phase, RunState, StackState, Trigger};
 
@@ -93,6 +95,13 @@ pub trait Store: Send + Sync {
     /// Lets locks of the run go: of these stacks, or all. Gives the stacks whose locks it held.
     fn release(&self, run: &str, stacks: Option<&[String]>, who: &str, reason: &str) -> Result<Vec<String>, Problem>;
 
+    /// Those locks of these stacks that the process of the run does not hold, by stack.
+    fn lost(&self, run: &Run, stacks: &[String]) -> Result<Vec<Lost>, Problem>;
+
+    /// Writes a stack that begins, with a line in the audit, as long as the process of the run holds the locks of all `held`.
+    /// Otherwise nothing is written, and those that it does not hold come back.
+    fn start(&self, run: &Run, held: &[String], stack: &RunStack, line: &Entry) -> Result<Vec<Lost>, Problem>;
+
     /// Takes locks away from whoever holds them, as long as they are still as they were seen. Gives those that were.
     fn unlock(&self, locks: &[Lock], who: &str, reason: &str) -> Result<Vec<Lock>, Problem>;
 
@@ -134,14 +143,14 @@ pub fn new_id() -> String {
     Uuid::new_v7(Timestamp::from_unix(&*order, seconds, now.timestamp_subsec_nanos())).to_string()
 }
 
-/// Opens the store at `url`, or that of the tree at `root`. It is made where there is none.
+/// Opens the store on a server, or that of the tree at `root`. It is made where there is none.
 ///
 /// # Errors
 /// It cannot be reached, made or read; it is damaged; a newer suil has written to it (refused).
-pub fn open(url: Option<&str>, root: &Path) -> Result<Arc<dyn Store>, Problem> {
-    match url {
+pub fn open(server: Option<&Server>, root: &Path) -> Result<Arc<dyn Store>, Problem> {
+    match server {
         None => Ok(Arc::new(Ledger(sqlite::Sqlite::open(root)?))),
-        Some(url) => Ok(Arc::new(Ledger(postgres::Postgres::open(url)?))),
+        Some(server) => Ok(Arc::new(Ledger(postgres::Postgres::open(server)?))),
     }
 }
 
@@ -149,10 +158,10 @@ pub fn open(url: Option<&str>, root: &Path) -> Result<Arc<dyn Store>, Problem> {
 ///
 /// # Errors
 /// As [`open`].
-pub fn known(url: Option<&str>, root: &Path) -> Result<Option<Arc<dyn Store>>, Problem> {
-    match url {
+pub fn known(server: Option<&Server>, root: &Path) -> Result<Option<Arc<dyn Store>>, Problem> {
+    match server {
         None if !sqlite::path(root).exists() => Ok(None),
-        _ => open(url, root).map(Some),
+        _ => open(server, root).map(Some),
     }
 }
 

@@ -70,16 +70,43 @@ pub struct Summary {
     pub output_changes: u32,
 }
 
-/// The addresses behind a [`Summary`].
+/// The addresses behind a [`Summary`]. Reads of data and what is forgotten are no change.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Addresses {
     pub adds: Vec<String>,
     pub changes: Vec<String>,
     pub destroys: Vec<String>,
+    /// Destroyed and made again; neither among `adds` nor among `destroys`.
     pub replaces: Vec<String>,
+    /// Brought under Terraform; what is changed with it stands in its own list, too.
     pub imports: Vec<String>,
+    /// Renamed and otherwise as it was.
     pub moves: Vec<String>,
+}
+
+impl Addresses {
+    /// The lists, each with its word.
+    pub fn lists(&self) -> [(&'static str, &Vec<String>); 6] {
+        let Addresses { adds, changes, destroys, replaces, imports, moves } = self;
+        [
+            ("adds", adds),
+            ("changes", changes),
+            ("destroys", destroys),
+            ("replaces", replaces),
+            ("imports", imports),
+            ("moves", moves),
+        ]
+    }
+
+    /// How many there are in each list, with so many outputs.
+    pub fn summary(&self, outputs: usize) -> Summary {
+        let count = |length: usize| u32::try_from(length).unwrap_or(u32::MAX);
+        let Addresses { adds, changes, destroys, replaces, imports, moves } = self;
+        let [adds, changes, destroys, replaces, imports, moves] =
+            [adds, changes, destroys, replaces, imports, moves].map(|list| count(list.len()));
+        Summary { adds, changes, destroys, replaces, imports, moves, output_changes: count(outputs) }
+    }
 }
 
 /// What came of one phase of one stack. Written again it replaces what was there for (run, stack, phase).

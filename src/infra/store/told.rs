@@ -98,15 +98,7 @@ impl Summary {
 impl Addresses {
     /// `{adds, changes, destroys, replaces, imports, moves}`
     pub fn to_plain(&self) -> Plain {
-        let pairs = [
-            ("adds", &self.adds),
-            ("changes", &self.changes),
-            ("destroys", &self.destroys),
-            ("replaces", &self.replaces),
-            ("imports", &self.imports),
-            ("moves", &self.moves),
-        ];
-        pairs.into_iter().map(|(name, list)| (name, texts(list))).collect()
+        self.lists().into_iter().map(|(name, list)| (name, texts(list))).collect()
     }
 }
 

@@ -103,6 +103,16 @@ pub fn is_running(logs: &Path, name: &str) -> bool {
     }
 }
 
+/// True while a program that a [`Job`] started in `logs` still runs, of those whose names end in `.<step>`.
+pub fn is_any_running(logs: &Path, step: &str) -> bool {
+    let end = format!(".{step}.out");
+    std::fs::read_dir(logs).into_iter().flatten().flatten().any(|entry| {
+        let name = entry.file_name();
+        let name = name.to_str().filter(|name| name.ends_with(&end)).and_then(|name| name.strip_suffix(".out"));
+        name.is_some_and(|name| is_running(logs, name))
+    })
+}
+
 /// Removes what a program that nobody waited for said.
 pub fn forget(logs: &Path, name: &str) {
     for path in [out(logs, name), err(logs, name)] {

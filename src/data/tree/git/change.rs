@@ -112,6 +112,19 @@ impl Repository {
         Ok(None)
     }
 
+    /// The commits right before the last `count` changes of any of `paths` that the history of `commit` has, the newest first.
+    ///
+    /// # Errors
+    /// There is no `git`.
+    pub fn before_changes(&self, commit: &str, paths: &[String], count: usize) -> Result<Vec<String>, Problem> {
+        let count = format!("-{count}");
+        let mut words = vec!["log", &count, "--format=%P", commit, "--"];
+        words.extend(paths.iter().map(String::as_str));
+        let parents = self.ask(&words)?.map(text).unwrap_or_default();
+        let first = parents.lines().filter_map(|line| line.split_whitespace().next());
+        Ok(first.map(str::to_owned).collect())
+    }
+
     /// What of the tracked files differs from the commit where `base` and `HEAD` part; a rename is two paths.
     ///
     /// # Errors

@@ -2,9 +2,10 @@
 
 use super::super::key;
 use super::Text;
-use super::read::{self, Reader};
+use super::read;
 use crate::base::{Problem, Problems, Result};
 use crate::data::Value;
+use crate::infra::reader::{self, Reader};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
@@ -73,7 +74,7 @@ impl Own {
     /// # Errors
     /// Everything that is wrong in it.
     pub fn read(shown: &Path, bytes: &[u8]) -> Result<Own> {
-        let Some(value) = read::whole(shown, bytes)? else { return Ok(Own::default()) };
+        let Some(value) = reader::whole(shown, bytes)? else { return Ok(Own::default()) };
         let mut problems = Problems::new();
         let mut reader = Reader::new(&value, super::OWN, &KEYS, &mut problems);
         let mut own = Own::common(&mut reader);

@@ -3,9 +3,9 @@
 use super::super::glob::Glob;
 use super::super::{Policy, key};
 use super::own::{Variable, env};
-use super::read::{self, Reader};
 use super::{Text, cron};
 use crate::base::{Place, Problem, Problems, Result};
+use crate::infra::reader::{self, Reader};
 use std::path::Path;
 
 /// What the root says about all stacks.
@@ -104,8 +104,8 @@ impl Root {
     /// # Errors
     /// Everything that is wrong in it; an empty file has no version.
     pub fn read(shown: &Path, bytes: &[u8]) -> Result<Root> {
-        let Some(value) = read::whole(shown, bytes)? else {
-            return Err(unversioned(read::start(shown, bytes)).into());
+        let Some(value) = reader::whole(shown, bytes)? else {
+            return Err(unversioned(reader::start(shown, bytes)).into());
         };
         let mut problems = Problems::new();
         let mut root = Root { every_backend: false, ..Root::default() };

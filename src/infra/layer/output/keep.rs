@@ -4,11 +4,17 @@ use crate::base::{Problem, Result};
 use crate::infra::layer::pieces::Pieces;
 use std::fs;
 use std::io::Read;
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
+
+/// True for the name of a state, or of what belongs to one.
+pub fn is_state(name: &str) -> bool {
+    name.ends_with(".tfstate") || name.contains(".tfstate.")
+}
 
 /// True for a name that is kept, whatever it holds.
 fn keeps(name: &str) -> bool {
-    let state = name.ends_with(".tfstate") || name.contains(".tfstate.");
+    let state = is_state(name);
     let log = name == "crash.log" || name.starts_with("crash.") && name.ends_with(".log");
     let plan = ["tfplan", "plan.out"].contains(&name) || name.ends_with(".tfplan") || name.ends_with(".plan");
     [".terraform", ".terraformrc", ".terraform.lock.hcl"].contains(&name)
@@ -32,8 +38,8 @@ fn is_plan(path: &Path) -> bool {
     read().unwrap_or(false)
 }
 
-/// Links what is kept of the folder `old` into the folder `new`, unless a piece has its name, or it is there already. Both
-/// then hold it, so that it is there whenever the process dies.
+/// Links what is kept of the folder `old` into the folder `new`, unless a piece has its name, or it is there already and no
+/// older. Both then hold it, so that it is there whenever the process dies.
 pub fn carry(old: &Path, new: &Path, pieces: &Pieces) -> Result<(), Problem> {
     let failed = |path: &Path, e: &std::io::Error| Problem::io("keep", path, e);
     let entries = match fs::read_dir(old) {
@@ -45,15 +51,14 @@ pub fn carry(old: &Path, new: &Path, pieces: &Pieces) -> Result<(), Problem> {
         let name = entry.file_name();
         let path = entry.path();
         let there = new.join(&name);
-        if pieces.contains_key(&name) || !is_kept(&path) || there.symlink_metadata().is_ok() {
-            continue;
+        if !pieces.contains_key(&name) && is_kept(&path) {
+            merge(&path, &there).map_err(|e| failed(&path, &e))?;
         }
-        link(&path, &there).map_err(|e| failed(&path, &e))?;
     }
     Ok(())
 }
 
-fn is_kept(path: &Path) -> bool {
+pub fn is_kept(path: &Path) -> bool {
     path.file_name().and_then(|name| name.to_str()).is_some_and(keeps) || is_plan(path)
 }
 
@@ -85,6 +90,35 @@ fn same(old: &Path, new: &Path) -> std::io::Result<bool> {
         true => Ok(fs::read_dir(old)?.count() == fs::read_dir(new)?.count() && same_entries(old, new)?),
         false => Ok(before.len() == after.len() && fs::read(old)? == fs::read(new)?),
     }
+}
+
+/// Brings `to` to hold what `from` does. Terraform may replace a file in the old folder after it was linked: then the newer
+/// one counts.
+fn merge(from: &Path, to: &Path) -> std::io::Result<()> {
+    let (found, there) = match (fs::symlink_metadata(from), fs::symlink_metadata(to)) {
+        (Ok(found), Ok(there)) => (found, there),
+        (Ok(_), Err(e)) if e.kind() == std::io::ErrorKind::NotFound => return link(from, to),
+        // Terraform took it away meanwhile, a lock say.
+        (Err(e), _) if e.kind() == std::io::ErrorKind::NotFound => return Ok(()),
+        (Err(e), _) | (_, Err(e)) => return Err(e),
+    };
+    if found.is_dir() && there.is_dir() {
+        for entry in fs::read_dir(from)? {
+            let entry = entry?;
+            merge(&entry.path(), &to.join(entry.file_name()))?;
+        }
+        return Ok(());
+    }
+    let same = (found.dev(), found.ino()) == (there.dev(), there.ino());
+    if same || !found.is_file() || !there.is_file() || found.modified()? <= there.modified()? {
+        return Ok(());
+    }
+    let mut aside = to.as_os_str().to_owned();
+    aside.push(".suil-new");
+    let aside = Path::new(&aside);
+    let _ = fs::remove_file(aside);
+    link(from, aside)?;
+    fs::rename(aside, to)
 }
 
 /// Links a file, or a folder file by file; copies where the file system has no links.

@@ -145,10 +145,28 @@ fn a_state_that_comes_while_the_folder_is_swapped_is_not_lost() {
     let place = Place::take(&out).expect("a place");
     let new = pieces(&[("a.tf", "new")]);
     fill(&place.aside, &new).expect("filled");
+    fs::write(out.join("errored.tfstate"), "old").expect("a state");
+    fs::write(out.join("terraform.tfstate.backup"), "old").expect("a state");
+    fs::create_dir_all(out.join("terraform.tfstate.d/one")).expect("a folder");
     keep::carry(&place.folder, &place.aside, &new).expect("carried");
+    // Terraform writes a state in place, another tool another file of that name; workspaces have a folder each.
     fs::write(out.join("terraform.tfstate"), "state").expect("a state");
+    fs::write(out.join("errored.tfstate"), "in place").expect("a state");
+    std::thread::sleep(std::time::Duration::from_millis(20));
+    fs::write(out.join("x"), "renamed")
+        .and_then(|()| fs::rename(out.join("x"), out.join("terraform.tfstate.backup")))
+        .expect("a state");
+    fs::write(out.join("terraform.tfstate.d/one/terraform.tfstate"), "of one").expect("a state");
     place.swap(&new).expect("swapped");
-    assert_eq!(fs::read_to_string(out.join("terraform.tfstate")).expect("a file"), "state");
+    for (name, wanted) in [
+        ("terraform.tfstate", "state"),
+        ("errored.tfstate", "in place"),
+        ("terraform.tfstate.backup", "renamed"),
+        ("terraform.tfstate.d/one/terraform.tfstate", "of one"),
+    ] {
+        assert_eq!(fs::read_to_string(out.join(name)).expect("a file"), wanted, "{name}");
+    }
+    assert_eq!(names(&out).len(), 5);
     assert_eq!(fs::read_to_string(out.join("a.tf")).expect("a file"), "new");
     assert_eq!(names(room.path()), ["out"]);
 }
@@ -161,4 +179,33 @@ fn a_folder_that_nobody_may_write_to_can_be_replaced() {
     fs::set_permissions(&base, fs::Permissions::from_mode(0o555)).expect("a mode");
     write(&out, "x", [("base".into(), Piece::Folder(base))].into_iter().collect()).expect("written");
     assert_eq!(fs::metadata(out.join("base")).expect("a folder").mode() & 0o777, 0o755);
+}
+
+#[test]
+fn a_private_folder_is_filled_without_writing_through_links_and_no_state_comes_from_the_files() {
+    let room = tempfile::tempdir().expect("a folder");
+    let (tree, out) = (room.path().join("tree"), room.path().join("out"));
+    fs::create_dir_all(tree.join("sub")).expect("a folder");
+    fs::create_dir_all(out.join("old")).expect("a folder");
+    for name in ["terraform.tfstate", "notes", "sub/x"] {
+        fs::write(tree.join(name), "of the tree").expect("a file");
+    }
+    for name in ["terraform.tfstate", "notes", "sub"] {
+        std::os::unix::fs::symlink(tree.join(name), out.join(name)).expect("a link");
+    }
+    fs::write(out.join("old/main.tf"), "").expect("a file");
+    fs::write(out.join("base_gone.tf"), "").expect("a file");
+    fs::write(out.join(".terraform.lock.hcl"), "kept").expect("a file");
+    let file = |executable| super::super::files::File { bytes: b"of the revision".to_vec(), executable };
+    let names_of = ["base_main.tf", "sub/x", "sub/run.sh", "terraform.tfstate"];
+    let files = names_of.map(|name| (name.into(), file(name.ends_with(".sh")))).into();
+    for _ in 0..2 {
+        put(&out, &files).expect("put");
+        assert_eq!(names(&out), [".terraform.lock.hcl", "base_main.tf", "notes", "sub", "terraform.tfstate"]);
+        let read = |path: PathBuf| fs::read_to_string(path).expect("a file");
+        assert_eq!(read(out.join("sub/x")), "of the revision");
+        assert_eq!([read(tree.join("sub/x")), read(out.join("terraform.tfstate"))], ["of the tree", "of the tree"]);
+        let mode = |name: &str| fs::metadata(out.join(name)).expect("a file").mode() & 0o777;
+        assert_eq!((mode("base_main.tf"), mode("sub/run.sh")), (0o600, 0o700));
+    }
 }

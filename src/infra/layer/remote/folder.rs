@@ -1,9 +1,8 @@
 //! The private folder that states are read in.
 
 use super::Failure;
-use crate::base::file;
+use crate::base::{file, folder};
 use crate::infra::layer::Layer;
-use rustix::fs::{FlockOperation, flock};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -18,7 +17,7 @@ pub struct Folder {
     /// Below the root, so that as many `..` lead from there to it as from an output folder.
     inside: bool,
     count: AtomicUsize,
-    _lock: Option<fs::File>,
+    _hold: Option<folder::Hold>,
 }
 
 impl Folder {
@@ -27,7 +26,7 @@ impl Folder {
     /// # Errors
     /// Neither below the root nor for temporary files can one be made.
     pub fn new(root: &Path) -> Result<Folder, Failure> {
-        let of = |(folder, lock), inside| Folder { folder, inside, count: AtomicUsize::new(0), _lock: lock };
+        let of = |(folder, hold), inside| Folder { folder, inside, count: AtomicUsize::new(0), _hold: hold };
         if let Ok(made) = below(&root.join(STATES)) {
             return Ok(of(made, true));
         }
@@ -59,22 +58,11 @@ impl Folder {
     }
 }
 
-/// A folder of this run in `states`, locked as long as the run goes; what no run has a lock on is removed.
-fn below(states: &Path) -> std::io::Result<(TempDir, Option<fs::File>)> {
-    file::private_folder(states.parent().unwrap_or(states)).map_err(|e| std::io::Error::other(e.what))?;
-    file::private_folder(states).map_err(|e| std::io::Error::other(e.what))?;
-    let whole = fs::File::open(states)?;
-    flock(&whole, FlockOperation::LockExclusive)?;
-    for entry in fs::read_dir(states)?.flatten() {
-        let dead = fs::File::open(entry.path())
-            .is_ok_and(|folder| flock(&folder, FlockOperation::NonBlockingLockExclusive).is_ok());
-        if dead && entry.file_type().is_ok_and(|kind| kind.is_dir()) {
-            // What cannot be removed now is in nobody's way.
-            let _ = fs::remove_dir_all(entry.path());
-        }
+/// A folder of this run in `states`; what no run holds any more is removed.
+fn below(states: &Path) -> std::io::Result<(TempDir, Option<folder::Hold>)> {
+    for (dead, _hold) in folder::left(states)? {
+        // What cannot be removed now is in nobody's way.
+        let _ = fs::remove_dir_all(dead);
     }
-    let folder = tempfile::Builder::new().prefix("").tempdir_in(states)?;
-    let lock = fs::File::open(folder.path())?;
-    flock(&lock, FlockOperation::LockExclusive)?;
-    Ok((folder, Some(lock)))
+    folder::hold(states).map(|(folder, hold)| (folder, Some(hold)))
 }

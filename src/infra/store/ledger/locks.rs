@@ -1,6 +1,6 @@
 //! Locks: taken whole or not at all, moved, let go, taken away; each with a line in the audit.
 
-use super::super::lock::{Lock, Take};
+use super::super::lock::{Lock, Lost, Take};
 use super::super::new_id;
 use super::super::process::{Life, Process};
 use super::super::row::{Entry, Run};
@@ -9,7 +9,7 @@ use super::super::word::Action;
 use super::{name, runs, trail};
 use crate::base::Problem;
 use chrono::{DateTime, Utc};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 const COLUMNS: &[&str] = &["repo", "stack", "run", "who", "host", "login", "pid", "start", "taken", "reason"];
 
@@ -113,6 +113,23 @@ pub fn release(
         gone.iter().map(|(repo, stack)| line(Action::Release, repo, stack, run, at, who, reason)).collect();
     trail::put(session, &entries)?;
     Ok(gone.into_iter().map(|(_, stack)| stack).collect())
+}
+
+pub fn lost(session: &mut dyn Session, run: &Run, stacks: &[String]) -> Result<Vec<Lost>, Fault> {
+    let repo = name(&run.repo);
+    let mut held: BTreeMap<String, Lock> =
+        all(session)?.into_iter().filter(|lock| lock.repo == repo).map(|lock| (lock.stack.clone(), lock)).collect();
+    let mut lost = Vec::new();
+    for stack in stacks.iter().collect::<BTreeSet<_>>() {
+        let holder = held.remove(stack);
+        if holder.as_ref().is_some_and(|lock| lock.run == run.id && lock.process == run.process) {
+            continue;
+        }
+        let lines = trail::some(session, Some(stack), Some(&run.id), 20)?;
+        let away = lines.into_iter().find(|line| line.action == Action::Unlock && name(&line.repo) == repo);
+        lost.push(Lost { stack: stack.clone(), away, holder });
+    }
+    Ok(lost)
 }
 
 pub fn unlock(

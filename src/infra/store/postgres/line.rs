@@ -2,6 +2,7 @@
 
 use super::address::Address;
 use super::session::{Answer, Remote, broken, given_up, refused, words};
+use super::tls::Trust;
 use crate::base::Problem;
 use crate::infra::store::sql::{Fault, Field, Work};
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -9,7 +10,8 @@ use std::thread;
 use std::time::Duration;
 use tokio::runtime::{Builder, Runtime};
 use tokio::task::JoinHandle;
-use tokio_postgres::{Client, Error, NoTls};
+use tokio_postgres::{Client, Config, Error, NoTls};
+use tokio_postgres_rustls::MakeRustlsConnect;
 
 /// What every connection is told: nobody waits for ever, and who vanishes in a transaction does not hold up the others.
 const SETTINGS: &str = "SET lock_timeout = '30s'; SET statement_timeout = '45s'; \
@@ -142,6 +144,22 @@ impl Line {
     }
 }
 
+/// Connects to one server.
+async fn open(config: &Config, connector: Option<MakeRustlsConnect>) -> Result<(Client, JoinHandle<()>), Error> {
+    let (client, task) = match connector {
+        None => {
+            let (client, connection) = config.connect(NoTls).await?;
+            (client, tokio::spawn(async move { drop(connection.await) }))
+        }
+        Some(connector) => {
+            let (client, connection) = config.connect(connector).await?;
+            (client, tokio::spawn(async move { drop(connection.await) }))
+        }
+    };
+    client.batch_execute(SETTINGS).await?;
+    Ok((client, task))
+}
+
 /// What the thread has.
 struct Wire {
     place: String,
@@ -171,24 +189,16 @@ impl Wire {
 
     fn connect(&mut self) -> Result<(), Fault> {
         self.held = None;
-        let config = &self.address.config;
-        let held = match &self.address.trust {
-            None => self.runtime.block_on(async {
-                let (client, connection) = config.connect(NoTls).await?;
-                let task = tokio::spawn(async move { drop(connection.await) });
-                client.batch_execute(SETTINGS).await?;
-                Ok((client, task))
-            }),
-            Some(trust) => {
-                let connector = trust.connector()?;
-                self.runtime.block_on(async {
-                    let (client, connection) = config.connect(connector).await?;
-                    let task = tokio::spawn(async move { drop(connection.await) });
-                    client.batch_execute(SETTINGS).await?;
-                    Ok((client, task))
-                })
+        let connector = self.address.trust.as_ref().map(Trust::connector).transpose()?;
+        let mut held = None;
+        for config in &self.address.configs {
+            held = Some(self.runtime.block_on(open(config, connector.clone())));
+            // Who was reached and refuses is not asked in another place.
+            if held.as_ref().is_some_and(|held| held.as_ref().map_or_else(|error| error.code().is_some(), |_| true)) {
+                break;
             }
-        };
+        }
+        let held = held.ok_or_else(|| Problem::new(format!("the store `{}` has no host", self.place)))?;
         self.held = Some(held.map_err(|error: Error| self.unreachable(&error))?);
         Ok(())
     }
@@ -197,9 +207,21 @@ impl Wire {
         let problem = Problem::new(format!("cannot reach the store `{}`: {}", self.place, words(error)));
         // What the server itself refuses does not pass by waiting, unless it is just starting.
         match error.code().map(|code| code.code()) {
+            None if words(error).contains("password missing") => Fault::Failed(
+                self.noted(problem)
+                    .help("the password may stand in SUIL_STORE, in PGPASSWORD, or in ~/.pgpass (mode 0600)"),
+            ),
             None => Fault::Lost(problem.help("see that the server runs and that SUIL_STORE names it")),
             Some(code) if code.starts_with("57P") || code == "53300" => Fault::Lost(problem),
-            Some(_) => Fault::Failed(problem.help("see what SUIL_STORE says")),
+            Some(_) => Fault::Failed(self.noted(problem).help("see what SUIL_STORE says")),
+        }
+    }
+
+    /// With where the password comes from.
+    fn noted(&self, problem: Problem) -> Problem {
+        match &self.address.note {
+            Some(note) => problem.note(note.clone()),
+            None => problem,
         }
     }
 

@@ -5,9 +5,12 @@
 
 mod address;
 mod line;
+mod passfile;
 mod session;
+mod surroundings;
 mod tls;
 
+use super::Server;
 use super::schema;
 use super::sql::{Database, Fault, Session, Work, Write};
 use crate::base::Problem;
@@ -35,8 +38,8 @@ impl Postgres {
     /// # Errors
     /// The address makes no sense (usage), the server cannot be reached or refuses, or a newer suil has made the tables
     /// (refused).
-    pub fn open(url: &str) -> Result<Postgres, Problem> {
-        let address = Address::parse(url)?;
+    pub fn open(server: &Server) -> Result<Postgres, Problem> {
+        let address = Address::parse(server)?;
         let place = address.place.clone();
         let store = Postgres { place, line: Mutex::new(Line::new(address)?) };
         if store.version()? != Some(schema::version()) {

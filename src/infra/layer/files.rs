@@ -1,7 +1,7 @@
 //! The files of an output folder that is not written.
 
+use super::{Kind, Piece, Pieces, Run};
 use crate::base::{Problem, Problems, Result};
-use crate::infra::layer::{Kind, Piece, Pieces, Run};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
