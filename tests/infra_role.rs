@@ -2,6 +2,8 @@
 
 #![allow(clippy::disallowed_methods)]
 
+#[path = "infra_role/later.rs"]
+mod later;
 #[path = "local/room.rs"]
 mod room;
 

@@ -132,6 +132,7 @@ pub(super) fn entry(
         provisional: !probe.is_known(),
         probe,
         modules,
+        place: card.layer.whole.place,
         number: card.number,
         merged,
         found,

@@ -16,6 +16,8 @@ pub struct Entry {
     pub provisional: bool,
     /// In run order.
     pub modules: Arc<[String]>,
+    /// Where the file of the node begins.
+    pub place: Place,
     pub(super) number: u32,
     /// Merged, lookups not expanded.
     pub(super) merged: Option<Value>,

@@ -69,13 +69,60 @@ pub fn needs(workspace: &Workspace, selection: &Selection, modules: &BTreeSet<St
     Ok(needs.into_iter().map(need).collect())
 }
 
+/// The nodes of a pattern, and of a role where one is named, that have a module; by name.
+pub fn having(workspace: &Workspace, nodes: &str, role: Option<&str>, module: &str) -> Vec<String> {
+    let glob = Glob::new(nodes);
+    let has = |name: &&str| {
+        let card = workspace.card(name).ok().filter(|card| role.is_none_or(|role| role == &*card.role));
+        card.and_then(|card| card.view(workspace).ok()).is_some_and(|view| view.modules.iter().any(|m| **m == *module))
+    };
+    workspace.node_names().filter(|name| glob.matches(name)).filter(has).map(str::to_owned).collect()
+}
+
+/// The nodes of a pattern, and of a role where one is named, whose data has something under a dotted path; by name. What
+/// it is may be looked up itself, or be a secret.
+pub fn telling(workspace: &Workspace, nodes: &str, role: Option<&str>, field: &str) -> Vec<String> {
+    let glob = Glob::new(nodes);
+    let (top, rest) = field.split_once('.').unwrap_or((field, ""));
+    let has = |name: &&str| {
+        let Some(card) = workspace.card(name).ok().filter(|card| role.is_none_or(|role| role == &*card.role)) else {
+            return false;
+        };
+        if matches!(top, "role" | "modules") {
+            return true;
+        }
+        let slice = card.view(workspace).and_then(|view| view.slice(workspace, name, top)).ok().flatten();
+        let path = rest.split('.').filter(|key| !key.is_empty());
+        slice.is_some_and(|slice| {
+            let mut value = &slice;
+            for key in path {
+                match value.get(key) {
+                    Some(next) => value = next,
+                    None => return matches!(value.kind, Kind::Lookup(_)),
+                }
+            }
+            true
+        })
+    };
+    workspace.node_names().filter(|name| glob.matches(name)).filter(has).map(str::to_owned).collect()
+}
+
 /// The nodes that have one of these modules, by name.
 pub fn holders(workspace: &Workspace, modules: &BTreeSet<String>) -> Vec<String> {
+    holders_of(workspace, workspace.node_names(), modules)
+}
+
+/// Those of `nodes` that have one of these modules, in their order.
+pub fn holders_of<'a>(
+    workspace: &Workspace,
+    nodes: impl IntoIterator<Item = &'a str>,
+    modules: &BTreeSet<String>,
+) -> Vec<String> {
     let has = |name: &&str| {
         let view = workspace.card(name).and_then(|card| card.view(workspace));
         view.is_ok_and(|view| view.modules.iter().any(|module| modules.contains(module)))
     };
-    workspace.node_names().filter(has).map(str::to_owned).collect()
+    nodes.into_iter().filter(has).map(str::to_owned).collect()
 }
 
 fn markers(value: &Value, found: &mut dyn FnMut(&Lookup, Place)) {

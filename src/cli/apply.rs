@@ -1,6 +1,6 @@
 //! `suil apply`, and `suil` alone.
 
-use super::later::{self, Waiting};
+use super::later::{self, Blocked, Next, Waiting};
 use super::report::{self, Report};
 use super::rolling::Rolling;
 use super::start::Start;
@@ -116,7 +116,7 @@ fn rounds(mut args: Args, saved: Option<&plan::Applied>, context: &Context) -> O
         let start = match saved {
             // It is about nodes that need nothing any more which is about to change.
             Some(_) => Start::new(context, &args.selection, args.parallel, args.force),
-            None => Start::parted(context, &args.selection, args.parallel, args.force),
+            None => Start::parted(context, &args.selection, args.parallel, args.force, &before.blocked),
         };
         let mut start = start.map_err(|problems| plan::empty(&args, problems))?;
         saved.iter().for_each(|saved| start.restrict(saved.modules()));
@@ -144,6 +144,8 @@ struct Before {
     /// How each node ended that came to its end, in the order of the catalogue.
     outcomes: Vec<(String, run::Outcome)>,
     story: Option<Story>,
+    /// The layers that are not come to any more.
+    blocked: Vec<Blocked>,
     /// Something was to be applied, and the answer was yes.
     applied: bool,
 }
@@ -248,21 +250,22 @@ fn apply(
     let run::Rolled { mut outcomes, problems } = start.perform(gathered, &record);
     let failures = outcomes.iter().filter(|(_, outcome)| outcome.is_failure()).count();
     let halted = start.stop.asked() || most.is_some_and(|most| failures > most);
-    let (mut next, left) = later::next(waiting, &outcomes, halted);
-    let unfinished = start.unfinished(&layered, &outcomes);
-    match saved {
-        // Its plan is made of what was there when it was saved.
-        Some(_) => {
-            ui::warn(&unfinished.iter().map(|node| later::unfinished(node)).collect::<Problems>(), &start.mask())
-        }
-        None if halted => {}
-        None => {
-            next.extend(unfinished);
-            next.sort();
-        }
+    let Next { nodes: mut next, left, blocked } = later::next(waiting, start.holds(), &outcomes, halted);
+    before.blocked.extend(blocked);
+    if !halted {
+        next.extend(start.unfinished(&layered, &outcomes, &before.blocked));
+        next.sort();
+        next.dedup();
     }
     outcomes.extend(left);
     outcomes.sort_by(|(a, _), (b, _)| a.cmp(b));
+    if saved.is_some() {
+        // Its plan is made of what was there when it was saved.
+        let unfinished: Problems = next.drain(..).map(|node| later::unfinished(&node)).collect();
+        ui::warn(&unfinished, &start.mask());
+    } else {
+        before.block(&next, &mut outcomes);
+    }
     end(args, start, &record, &outcomes, &problems, &details, before)?;
     let exit = conclude(args, start, text, &outcomes, problems, paint)?;
     before.applied = true;
@@ -278,6 +281,16 @@ fn apply(
 }
 
 impl Before {
+    /// Lets the nodes fail that do not come again, and have layers that are not come to.
+    fn block(&self, next: &[String], outcomes: &mut [(String, run::Outcome)]) {
+        for Blocked { layer, problem, .. } in &self.blocked {
+            let ended = outcomes.iter_mut().find(|(node, _)| *node == layer.node && !next.contains(node));
+            if let Some((_, outcome)) = ended {
+                *outcome = std::mem::replace(outcome, run::Outcome::Nothing).but(problem.clone());
+            }
+        }
+    }
+
     fn take(&mut self, outcomes: Vec<(String, run::Outcome)>) {
         for (node, outcome) in outcomes {
             match self.outcomes.iter_mut().find(|(known, _)| *known == node) {

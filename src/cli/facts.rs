@@ -22,9 +22,10 @@ pub fn run(args: Args, context: &Context) -> Outcome {
     start.finish(|start| facts(context, start)).or_else(|problems| Ok(ui::fail(&problems, &mask)))
 }
 
-fn facts(context: &Context, start: &Start) -> Outcome {
+fn facts(context: &Context, start: &mut Start) -> Outcome {
     ui::warn(&start.catalogue.warnings, &start.mask());
-    let gathered = start.gather(start.prepare()?, "reading facts")?;
+    let mut gathered = start.gather(start.prepare()?, "reading facts")?;
+    start.follow(&mut gathered, |_, _, _| Ok(()))?;
     let facts = start.mask().plain(&gathered.facts().collect());
     ui::show(context.output, || facts.to_yaml(), || Plain::from_iter([("facts", facts.clone())]))?;
     let warnings: Problems = gathered.plan.nodes.iter().flat_map(|node| node.warnings.clone()).collect();

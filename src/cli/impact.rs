@@ -4,7 +4,7 @@ mod held;
 
 use super::load::Loaded;
 use held::Held;
-pub use held::with_layers;
+pub use held::{Holding, holdings, with_layers};
 
 use crate::base::{Problems, problem};
 use crate::catalogue::impact::{Both, Impact};

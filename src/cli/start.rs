@@ -1,6 +1,6 @@
 //! What `apply` and `facts` share: from the command line to sessions with nodes.
 
-use super::later::Later;
+use super::later::{Back, Blocked, Later};
 use super::layers::Held;
 use super::load::Loaded;
 use super::settings::variable;
@@ -14,6 +14,7 @@ use crate::run::{
     self, About, Errand, Gathered, Look, NodeRecord, Options, Prepared, Record, Reply, Setup, Stop, Watch,
 };
 use crate::ui::{self, Paint};
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -43,17 +44,25 @@ impl Start {
         let loaded = context.load()?;
         let selected = selection.of_nodes(&loaded)?;
         let catalogue = Catalogue::build(&loaded.workspace, &selected)?;
-        Start::over(selection, loaded, catalogue, Later::default(), parallel, force)
+        let later = Later::layers(&loaded, selection, &selected)?;
+        Start::over(selection, loaded, catalogue, later, parallel, force)
     }
 
-    /// The same, where nodes whose data reads what the layers of other selected nodes bring come later.
+    /// The same, where nodes whose data reads what the layers of other selected nodes bring come later; layers that
+    /// earlier rounds were `blocked` from stay so.
     ///
     /// # Errors
-    /// As [`Start::new`], of those that can be read at once. Nodes wait for each other.
-    pub fn parted(context: &Context, selection: &Selection, parallel: u16, force: bool) -> Result<Start, Problems> {
+    /// As [`Start::new`], of those that can be read at once. Nodes and layers wait for each other.
+    pub fn parted(
+        context: &Context,
+        selection: &Selection,
+        parallel: u16,
+        force: bool,
+        blocked: &[Blocked],
+    ) -> Result<Start, Problems> {
         let loaded = context.load()?;
         let selected = selection.of_nodes(&loaded)?;
-        let (first, later) = Later::part(&loaded.workspace, &loaded.modules, selected)?;
+        let (first, later) = Later::part(&loaded, selection, selected, blocked)?;
         let built = Catalogue::build(&loaded.workspace, &first);
         let catalogue = built.map_err(|mut problems| {
             // All are told at once.
@@ -87,8 +96,7 @@ impl Start {
             purpose: purpose(),
             step_limit: STEP,
         };
-        let start = Start::with(loaded, catalogue, options)?;
-        Ok(Start { later, ..start })
+        Start::with(loaded, catalogue, options, later)
     }
 
     /// The same for what is done on nodes whatever their modules say: the catalogue has the `deployment` of the selected
@@ -117,14 +125,14 @@ impl Start {
             purpose: purpose(),
             step_limit: STEP,
         };
-        Start::with(loaded, catalogue, options)
+        Start::with(loaded, catalogue, options, Later::default())
     }
 
-    fn with(loaded: Loaded, catalogue: Catalogue, options: Options) -> Result<Start, Problems> {
+    fn with(loaded: Loaded, catalogue: Catalogue, options: Options, later: Later) -> Result<Start, Problems> {
         let screen = Arc::new(ui::watch::Screen::default());
         let stop = Stop::default();
         let halt = Stops::default();
-        let setup = Arc::new(setup(loaded, &screen, halt.clone()));
+        let setup = Arc::new(setup(loaded, &screen, halt.clone(), later.back()));
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
         let runtime = runtime.map_err(|e| Problem::new(format!("cannot start the threads of a run: {e}")))?;
         runtime.spawn(listen(stop.clone()));
@@ -133,7 +141,7 @@ impl Start {
             catalogue,
             options: Arc::new(options),
             stop,
-            later: Later::default(),
+            later,
             setup,
             screen,
             runtime,
@@ -287,6 +295,17 @@ impl Start {
         gathered
     }
 
+    /// Reads the layers of these nodes that were held back, and plans the nodes anew.
+    pub fn rest(&self, gathered: &mut Gathered, nodes: &BTreeSet<String>) {
+        if nodes.is_empty() {
+            return;
+        }
+        self.screen.begin("planning layers", nodes.len());
+        let found = std::mem::take(gathered);
+        *gathered = self.block(run::rest(&self.setup, found, nodes, &self.options, &*self.screen));
+        self.screen.end();
+    }
+
     /// Performs the plan; what happens goes to the screen and to the record.
     pub fn perform(&self, gathered: Gathered, record: &Arc<Record>) -> run::Rolled {
         self.screen.begin("applying", self.catalogue.entries.len());
@@ -374,7 +393,7 @@ impl Start {
     }
 }
 
-fn setup(loaded: Loaded, screen: &Arc<ui::watch::Screen>, halt: Stops) -> Setup {
+fn setup(loaded: Loaded, screen: &Arc<ui::watch::Screen>, halt: Stops, back: Back) -> Setup {
     let Loaded { context, workspace, settings, vault, mask, modules } = loaded;
     let sudo = match settings.sudo_password {
         Some(word) => {
@@ -399,7 +418,7 @@ fn setup(loaded: Loaded, screen: &Arc<ui::watch::Screen>, halt: Stops) -> Setup 
         agent: variable("SSH_AUTH_SOCK").map(Into::into),
         ..Access::default()
     };
-    let layers = Arc::new(Held::new(&context, workspace.root(), vault.mask(), halt));
+    let layers = Arc::new(Held::new(&context, workspace.root(), vault.mask(), halt, back));
     Setup { workspace, modules, vault, access, layers }
 }
 

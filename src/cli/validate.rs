@@ -1,8 +1,9 @@
 //! `suil validate`.
 
+use super::later::{Back, Later};
 use super::layers::Held;
 use super::load::{Closed, Loaded};
-use super::{Context, Outcome};
+use super::{Context, Outcome, Selection};
 use crate::base::{Plain, Problem, Problems};
 use crate::catalogue::{self, Entry};
 use crate::data::library::Origin;
@@ -63,10 +64,12 @@ fn check(context: &Context, loaded: &Loaded) -> Problems {
     }
     let (catalogue, found) = catalogue::validate(workspace);
     problems.extend(found);
-    let layers = Held::new(context, workspace.root(), &loaded.mask, Stops::default());
+    let layers = Held::new(context, workspace.root(), &loaded.mask, Stops::default(), Back::default());
     problems.extend(nodes(loaded, &catalogue.entries));
     // One after the other: which of two nodes holds a layer must not depend on threads.
     problems.extend(catalogue.entries.iter().flat_map(|entry| held(loaded, &layers, entry)));
+    let all = Later::part(loaded, &Selection::default(), catalogue::Selection::default(), &[]);
+    problems.extend(all.err().unwrap_or_default());
     problems
 }
 

@@ -134,7 +134,11 @@ fn ssh(target: &Target, words: &str) -> Option<Failure> {
     let line = last_line(words).unwrap_or_default();
     let unreachable = |why: &str| {
         let what = format!("node `{node}` is unreachable: {why}");
-        let problem = Problem::new(what).expected("expected an SSH server here").help(by_hand.clone());
+        let expected = match target.host == target.node {
+            true => "expected `ssh_host` in `deployment`, unless the name is the address",
+            false => "expected an SSH server here",
+        };
+        let problem = Problem::new(what).expected(expected).help(by_hand.clone());
         Some(Failure::new(target, Reason::Unreachable, problem))
     };
     if has(&["REMOTE HOST IDENTIFICATION HAS CHANGED", "REVOKED HOST KEY", "is revoked"]) {
@@ -152,6 +156,7 @@ fn ssh(target: &Target, words: &str) -> Option<Failure> {
         let problem = Problem::new(what)
             .expected("expected a key that the node accepts")
             .help(format!("try `{}`; look at `ssh_user`, `ssh_key` and the agent", target.trial()));
+        let problem = target.login_place.into_iter().fold(problem, Problem::at);
         return Some(Failure::new(target, Reason::Login, problem));
     }
     if has(&["Could not resolve hostname", "Name or service not known"]) {

@@ -23,8 +23,10 @@ pub struct Target {
     pub exec: Vec<String>,
     pub raise: Raise,
     pub connect_timeout: Duration,
-    /// Where a person wrote the address, for the messages.
+    /// Where a person wrote the address, or else named the node, for the messages.
     pub place: Option<Place>,
+    /// The same of the login user.
+    pub login_place: Option<Place>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -67,6 +69,7 @@ impl Target {
             raise: Raise::default(),
             connect_timeout: CONNECT,
             place: None,
+            login_place: None,
         }
     }
 

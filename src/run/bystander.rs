@@ -5,7 +5,6 @@ use super::facts::Folder;
 use super::{Options, Setup};
 use crate::base::Problem;
 use crate::catalogue::Entry;
-use crate::node::Target;
 use crate::plan::{Intent, Only, Operation};
 use std::collections::BTreeSet;
 
@@ -17,14 +16,13 @@ pub struct Bystander {
 }
 
 /// The bystanders of a node. A module whose data or code is wrong is not this run's business and has none.
-pub fn all(setup: &Setup, entry: &Entry, target: &Target, options: &Options) -> Vec<Bystander> {
+pub fn all(setup: &Setup, entry: &Entry, user: &str, options: &Options) -> Vec<Bystander> {
     if options.only.is_empty() {
         return Vec::new();
     }
-    let user = target.user.clone().unwrap_or_default();
     let others = entry.modules.iter().filter(|module| !options.only.contains(*module));
     let intents = others.filter_map(|module| {
-        Intent::of(entry, &setup.modules, &setup.vault, &user, &Only::from([module.to_string()])).ok()
+        Intent::of(entry, &setup.modules, &setup.vault, user, &Only::from([module.to_string()])).ok()
     });
     let mut found = Vec::new();
     for part in intents.flat_map(|intent| intent.parts) {

@@ -14,7 +14,7 @@ use crate::catalogue::{Catalogue, Entry, Probe, Workspace};
 use crate::node::{Failure, Reason, Session, Survey, Target};
 use crate::plan::{Collected, Facts, Force, Intent, NodePlan, Part, Past, Plan};
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use tokio::sync::Semaphore;
 
@@ -194,25 +194,67 @@ async fn one(
             return Err(problems.into());
         }
     }
-    let mut recorded: BTreeMap<String, Recorded> =
-        intent.parts.iter().map(|part| (part.name.clone(), folder.recorded(&part.name))).collect();
-    let unknown = debt::found(&node, &facts, &mut recorded);
-    let mut plan = intent.plan(&facts, &collected, &|part| past(part, recorded.get(&part.name), options));
+    let recorded = intent.parts.iter().map(|part| (part.name.clone(), folder.recorded(&part.name))).collect();
+    let (bystanders, probe) = (Vec::new(), found.to_plain());
+    let mut ready = Ready { node, session, intent, facts, collected, recorded, entry, bystanders, probe };
+    match planned(setup, &mut ready, options) {
+        Ok(plan) => Ok((ready, plan)),
+        Err(problems) => {
+            ready.session.close().await;
+            Err(problems.into())
+        }
+    }
+}
+
+/// Plans a node whose facts were read, and writes them down.
+fn planned(setup: &Setup, ready: &mut Ready, options: &Options) -> Result<NodePlan, Problems> {
+    let unknown = debt::found(&ready.node, &ready.facts, &mut ready.recorded);
+    let past = |part: &Part| past(part, ready.recorded.get(&part.name), options);
+    let mut plan = ready.intent.plan(&ready.facts, &ready.collected, &past);
     plan.warnings.extend(unknown);
-    plan.warnings.extend(layers::waiting(&node, &collected));
-    for (part, report) in intent.reports(&facts, &collected) {
-        let also = recorded.get(&part.name).cloned().unwrap_or_default();
+    plan.warnings.extend(layers::waiting(&ready.node, &ready.collected));
+    let folder = Folder::of(setup.workspace.root(), &ready.node);
+    let reports = ready.intent.reports(&ready.facts, &ready.collected);
+    for (part, report) in reports.filter(|(part, _)| !layers::is_open(&ready.collected, &part.name)) {
+        let also = ready.recorded.get(&part.name).cloned().unwrap_or_default();
         folder.module(part, report, &also, setup.vault.mask())?;
     }
     if !plan.problems.is_empty() {
-        session.close().await;
-        return Err(plan.problems.into());
+        return Err(plan.problems);
     }
-    let bystanders = match plan.operations.is_empty() {
-        true => Vec::new(),
-        false => bystander::all(setup, &entry, &target, options),
-    };
-    Ok((Ready { node, session, intent, facts, collected, recorded, entry, bystanders, probe: found.to_plain() }, plan))
+    if !plan.operations.is_empty() {
+        ready.bystanders = bystander::all(setup, &ready.entry, &ready.intent.ssh_user, options);
+    }
+    Ok(plan)
+}
+
+/// Reads the layers of these nodes that were held back, and plans the nodes anew.
+pub async fn rest(
+    setup: &Setup,
+    mut gathered: Gathered,
+    nodes: &BTreeSet<String>,
+    options: &Options,
+    watch: &dyn Watch,
+) -> Gathered {
+    for ((node, found), plan) in gathered.nodes.iter_mut().zip(&mut gathered.plan.nodes) {
+        let Some(ready) = found.as_mut().ok().filter(|_| nodes.contains(node)) else { continue };
+        let read = layers::read_rest(setup, &ready.entry, layers::modules(&ready.intent.parts), watch).await;
+        let now = read.and_then(|read| {
+            ready.collected.extend(read);
+            planned(setup, ready, options)
+        });
+        match now {
+            Ok(now) => *plan = now,
+            Err(problems) => {
+                *plan = NodePlan { node: node.clone(), problems: problems.clone(), ..NodePlan::default() };
+                let outcome = Outcome::Failed { performed: 0, planned: 0, problems };
+                if let Ok(ready) = std::mem::replace(found, Err(outcome)) {
+                    ready.session.close().await;
+                }
+            }
+        }
+    }
+    gathered
 }
 
 async fn connect(

@@ -32,6 +32,18 @@ pub trait Layers: Send + Sync {
         tell: &dyn Fn(&str),
     ) -> Result<Plain, Problems>;
 
+    /// Reads the layers of a node again of which some were held back at first: what was found of the others stands.
+    ///
+    /// # Errors
+    /// As [`Layers::read`].
+    fn read_rest(
+        &self,
+        node: &str,
+        config: &Plain,
+        place: &dyn Fn(&[&str]) -> Option<Place>,
+        tell: &dyn Fn(&str),
+    ) -> Result<Plain, Problems>;
+
     /// Finds what is wrong with such a config before anything is rendered.
     ///
     /// # Errors
@@ -47,9 +59,13 @@ pub trait Layers: Send + Sync {
 
 /// The modules whose facts are layers, each with its public config.
 pub(super) fn modules<'a>(parts: impl IntoIterator<Item = &'a Part>) -> Vec<(String, Plain)> {
+    layered(parts).map(|part| (part.name.clone(), part.config.public.clone())).collect()
+}
+
+/// Those of a node's modules whose facts are layers.
+fn layered<'a>(parts: impl IntoIterator<Item = &'a Part>) -> impl Iterator<Item = &'a Part> {
     let with_layers = |part: &&Part| part.collector.as_ref().is_some_and(|c| c.language == Language::Layers);
-    let parts = parts.into_iter().filter(with_layers);
-    parts.map(|part| (part.name.clone(), part.config.public.clone())).collect()
+    parts.into_iter().filter(with_layers)
 }
 
 /// What is wrong with the layers that a module of `entry` names in its public config, as far as is known without them.
@@ -73,12 +89,39 @@ pub(super) async fn read(
     modules: Vec<(String, Plain)>,
     watch: &dyn Watch,
 ) -> Result<Collected, Problems> {
+    read_with(setup, entry, modules, watch, false).await
+}
+
+/// Reads those that were held back.
+///
+/// # Errors
+/// As [`Layers::read_rest`].
+pub(super) async fn read_rest(
+    setup: &Setup,
+    entry: &Entry,
+    modules: Vec<(String, Plain)>,
+    watch: &dyn Watch,
+) -> Result<Collected, Problems> {
+    read_with(setup, entry, modules, watch, true).await
+}
+
+async fn read_with(
+    setup: &Setup,
+    entry: &Entry,
+    modules: Vec<(String, Plain)>,
+    watch: &dyn Watch,
+    rest: bool,
+) -> Result<Collected, Problems> {
     let mut collected = Collected::new();
     for (module, config) in modules {
         let (layers, entry, name) = (Arc::clone(&setup.layers), entry.clone(), module.clone());
         let node = entry.name.to_string();
         let work = move |node: &str, tell: &dyn Fn(&str)| {
-            layers.read(node, &config, &|path| place(&entry, &module, path), tell)
+            let place = |path: &[&str]| place(&entry, &module, path);
+            match rest {
+                true => layers.read_rest(node, &config, &place, tell),
+                false => layers.read(node, &config, &place, tell),
+            }
         };
         let read = told(&node, work, watch).await.map_err(|problem| *problem)?;
         collected.insert(name, Ok(read?));
@@ -90,6 +133,13 @@ pub(super) async fn read(
 pub fn working(plan: &Plan) -> Vec<String> {
     let works = |node: &&NodePlan| node.operations.iter().any(|operation| operation.action.layer.is_some());
     plan.nodes.iter().filter(works).map(|node| node.node.clone()).collect()
+}
+
+/// True while it is not known whether a layer of a module can be planned: these facts are no answer.
+pub(super) fn is_open(collected: &Collected, module: &str) -> bool {
+    let facts = collected.get(module).and_then(|facts| facts.as_ref().ok());
+    let mut layers = facts.and_then(|facts| facts.get("layers")?.as_map()).into_iter().flatten();
+    layers.any(|(_, layer)| layer.get("open").is_some())
 }
 
 /// Warns of the layers that cannot be planned before others are applied.
@@ -104,20 +154,28 @@ pub(super) fn waiting(node: &str, collected: &Collected) -> Vec<Problem> {
     waits.map(warning).collect()
 }
 
-/// True where layers of a node could not be planned before others were applied, and have no part in what was.
-pub fn is_unfinished(root: &Path, node: &str, modules: &BTreeSet<String>) -> bool {
-    let waits = |layer: &Plain| layer.get("waits").is_some() || layer.get("waited").is_some();
+/// True where layers of a node could not be planned before others were applied, and have no part in what was; `stays`
+/// tells those that are not come to in this run.
+pub fn is_unfinished(root: &Path, node: &str, modules: &BTreeSet<String>, stays: &dyn Fn(&str) -> bool) -> bool {
+    let waits = |(name, layer): (&String, &Plain)| {
+        !stays(name) && (layer.get("waits").is_some() || layer.get("waited").is_some())
+    };
     modules.iter().any(|module| {
         let facts = Folder::of(root, node).facts(module).unwrap_or_default();
-        facts.get("layers").and_then(Plain::as_map).is_some_and(|layers| layers.values().any(waits))
+        facts.get("layers").and_then(Plain::as_map).is_some_and(|layers| layers.iter().any(waits))
     })
 }
 
 /// True while a field of a node's facts is about to change, or is not known: it is of a layer that Terraform would
-/// change, or the node was not read.
+/// change, or of another module that has operations, or the node was not read.
 pub fn is_pending(gathered: &Gathered, node: &str, field: &str) -> bool {
     let Some((_, Ok(ready))) = gathered.nodes.iter().find(|(name, _)| name == node) else { return true };
-    let Some((module, path)) = field.split_once('.') else { return false };
+    let (module, path) = field.split_once('.').unwrap_or((field, ""));
+    let with_layers = layered(&ready.intent.parts).any(|part| part.name == module);
+    if !with_layers {
+        let mut plans = gathered.plan.nodes.iter().filter(|plan| plan.node == node);
+        return plans.any(|plan| plan.operations.iter().any(|operation| operation.module == module));
+    }
     let Some(Ok(facts)) = ready.collected.get(module) else { return false };
     let layers = facts.get("layers").and_then(Plain::as_map).into_iter().flatten();
     let mut read =

@@ -29,7 +29,7 @@ pub mod unlock;
 pub mod watch;
 
 pub use adhoc::{Errand, Reply, adhoc, targets};
-pub use gather::{Gathered, gather};
+pub use gather::{Gathered, gather, rest};
 pub use layers::Layers;
 pub use outcome::Outcome;
 pub use past::{Run, Runs};

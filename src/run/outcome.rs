@@ -65,6 +65,22 @@ impl Outcome {
         }
     }
 
+    /// This end of a node that did not come to all that it was asked for.
+    #[must_use]
+    pub fn but(self, problem: Problem) -> Outcome {
+        match self {
+            Outcome::Nothing => Outcome::Failed { performed: 0, planned: 0, problems: vec![problem] },
+            Outcome::Done { operations } => {
+                Outcome::Failed { performed: operations, planned: operations, problems: vec![problem] }
+            }
+            Outcome::Failed { performed, planned, mut problems } => {
+                problems.push(problem);
+                Outcome::Failed { performed, planned, problems }
+            }
+            other => other,
+        }
+    }
+
     /// `{outcome, operations, planned, problems}`.
     pub fn to_plain(&self) -> Plain {
         let (operations, planned) = match self {

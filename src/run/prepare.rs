@@ -3,7 +3,7 @@
 use super::{Options, Setup, layers};
 use crate::base::{Problems, Result, problem};
 use crate::catalogue::{Catalogue, Entry};
-use crate::node::Target;
+use crate::node::{Target, Transport};
 use crate::plan::{Intent, Vault};
 use std::num::NonZero;
 
@@ -66,7 +66,13 @@ fn one(setup: &Setup, entry: &Entry, options: &Options) -> Result<Prepared> {
 /// All that is wrong with it, and secrets that no key opens.
 pub fn target(vault: &Vault, entry: &Entry) -> Result<Target> {
     let mut target = Target::from_plain(&entry.name, &entry.settings(vault)?)?;
-    target.place = entry.deployment_place("ssh_host").or_else(|| entry.deployment().map(|value| value.place));
+    let address = match target.transport {
+        Transport::Openssh | Transport::Russh => "ssh_host",
+        Transport::Exec => "exec",
+        Transport::Local => "transport",
+    };
+    target.place = entry.deployment_place(address).or(Some(entry.place));
+    target.login_place = entry.deployment_place("ssh_user");
     Ok(target)
 }
 

@@ -4,7 +4,7 @@ use crate::driver::{Browser, Look};
 use crate::stage;
 use serde_json::{Value, json};
 use std::process::Command;
-use suil::infra::graph::{Edge, Graph, Kind, Need, Node, Stack};
+use suil::infra::graph::{Edge, Graph, Host, Kind, Need, Node, Stack};
 use suil::ui::page;
 
 const LEFT: &str = "\u{e012}";
@@ -273,5 +273,66 @@ fn names_and_cycles_of_whatever_kind_are_shown_as_they_are() {
         }
         browser.shot(&format!("export-{name}-phone-dark"));
     }
+    is_quiet(&browser);
+}
+
+/// Five nodes between two stacks, and then forty.
+#[test]
+fn nodes_stand_between_stacks_and_can_be_left_out_and_many_are_groups_by_role() {
+    let stack = |key: &str| Stack {
+        key: key.to_owned(),
+        path: key.to_owned(),
+        environment: "prod".to_owned(),
+        ..Stack::default()
+    };
+    let end = |kind: Kind, key: &str| Node { kind, key: key.to_owned() };
+    let edge =
+        |from: Node, kind: Need, to: Node| Edge { from, to, kind, inferred: true, meta: Default::default(), at: None };
+    let graph = |hosts: usize| {
+        let name = |n: usize| format!("web-{n}.example.com");
+        let nodes = (0..hosts).map(|n| Host { key: name(n), role: ["web", "db"][n % 2].to_owned() }).collect();
+        let edges = (0..hosts).flat_map(|n| {
+            let node = || end(Kind::Node, &name(n));
+            [
+                edge(node(), Need::ReadsOutput, end(Kind::Stack, "net")),
+                edge(end(Kind::Stack, "lb"), Need::ReadsHostData, node()),
+            ]
+        });
+        Graph { repo: "acme".to_owned(), stacks: vec![stack("lb"), stack("net")], ..Graph::default() }
+            .with_nodes(nodes, edges)
+    };
+    let folder = tempfile::tempdir().expect("a folder");
+    let browser = Browser::start(Look::default());
+    let open = |hosts: usize| {
+        let file = folder.path().join(format!("{hosts}.html"));
+        std::fs::write(&file, page::export(&graph(hosts), None)).expect("a file");
+        browser.open(&format!("file://{}", file.display()));
+        browser.until("return suil.view.drawing().boxes.length")
+    };
+    assert_eq!(open(5), json!(7));
+    let (net, node, lb) =
+        (place(&browser, "stack:net"), place(&browser, "node:web-3.example.com"), place(&browser, "stack:lb"));
+    assert!(net.0 < node.0 && node.0 < lb.0, "{net:?} {node:?} {lb:?}");
+    browser.press(node.0, node.1);
+    assert_eq!(selected(&browser), "web-3.example.com");
+    let told = browser.run("return document.querySelector('.drawer').innerText");
+    let told = told.as_str().unwrap_or_default();
+    assert!(told.contains("reads_output (inferred)") && told.contains("reads_host_data (inferred)"), "{told}");
+    browser.shot("export-nodes");
+    let toggle = "[...document.querySelectorAll('.toggle')].find((one) => one.innerText.includes('Nodes')).click()";
+    browser.run(toggle);
+    assert_eq!(browser.run("return suil.view.drawing().boxes"), json!(["stack:lb", "stack:net"]));
+    // What is asked for by name is seen, whatever was left out.
+    browser.run("suil.view.select('node:web-1.example.com')");
+    assert_eq!(browser.run("return suil.view.drawing().boxes.length"), json!(7));
+
+    assert_eq!(open(40), json!(4));
+    let boxes = json!(["stack:lb", "stack:net", "group:role db", "group:role web"]);
+    assert_eq!(browser.run("return suil.view.drawing().boxes"), boxes);
+    browser.shot("export-node-groups");
+    browser.run("suil.view.select('node:web-6.example.com')");
+    assert_eq!(browser.run("return suil.view.drawing().boxes.length"), json!(23), "its role is open, the other is not");
+    let total = browser.run("return document.querySelector('.total').innerText");
+    assert_eq!(total, json!("2 stacks, 40 nodes"));
     is_quiet(&browser);
 }

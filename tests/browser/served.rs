@@ -190,3 +190,48 @@ fn a_page_says_when_its_server_is_gone() {
     browser.until("return document.querySelector('.lost')?.hidden === false");
     browser.until("return document.querySelector('main').innerText.includes('web-01.example.com')");
 }
+
+/// The page of a node, the drawing with nodes, and that of a commit without them.
+#[test]
+fn nodes_lead_to_stacks_and_back_and_a_commit_is_shown_as_it_was() {
+    let stage = stage::linked();
+    let git = |args: &[&str]| {
+        let mut command = std::process::Command::new("git");
+        command.args(["-c", "user.name=a", "-c", "user.email=a@b", "-c", "init.defaultBranch=main"]);
+        let output = command.args(args).current_dir(stage.path()).env("GIT_CONFIG_GLOBAL", "/dev/null").output();
+        assert!(output.as_ref().expect("git").status.success(), "{args:?}: {output:?}");
+    };
+    git(&["init", "-q"]);
+    git(&["add", "-A"]);
+    git(&["commit", "-qm", "first"]);
+    std::fs::create_dir_all(stage.path().join("stacks/net/layers/prod_blue")).expect("a folder");
+    std::fs::write(stage.path().join("stacks/net/layers/prod_blue/layer.tfvars"), "").expect("a file");
+    let server = Server::start(&stage.path(), &[]);
+    let browser = Browser::start(Look { dark: true, ..Look::default() });
+    let page = "nodes/web-1.example.com";
+    let words = ["Reads outputs of", "stacks/net:prod", "infra.net/prod.address", "Read by", "stacks/hosts:prod"];
+    see(&browser, &server, page, &words);
+    browser.shot("served-node-dark");
+    see(&browser, &server, "stacks/stacks%2Fnet%3Aprod", &["Depended on by", "web-2.example.com", "reads_output"]);
+    browser
+        .run("[...document.querySelectorAll('main a')].find((one) => one.innerText === 'web-2.example.com').click()");
+    browser.until("return location.hash === '#/nodes/web-2.example.com' && document.querySelector('main h1').innerText.includes('web-2')");
+
+    browser.open(&server.url("#/graph"));
+    browser.until("return window.suil?.view?.drawing().boxes.length === 6");
+    browser.run("suil.view.select('node:web-1.example.com')");
+    browser.until("return document.querySelector('.drawer.open a.main')?.innerText === 'Open the node'");
+    browser.shot("served-graph-nodes-dark");
+    browser.open(&server.url("#/graph?ref=main"));
+    browser.until("return document.querySelector('.banner')?.innerText.includes('at main')");
+    browser.until("return window.suil?.view?.drawing().boxes.length === 2");
+    assert_eq!(browser.run("return document.querySelector('.drawer.open')"), json!(null), "the node is not in it");
+    browser.shot("served-graph-at-dark");
+    browser.run("suil.view.select('stack:stacks/net:prod')");
+    assert!(browser.run("return location.hash").as_str().is_some_and(|hash| hash.contains("ref=main")), "it is kept");
+    browser.run(
+        "[...document.querySelectorAll('.banner a')].find((one) => one.innerText === 'Back to the present').click()",
+    );
+    browser.until("return window.suil?.view?.drawing().boxes.length === 6");
+    is_quiet(&browser, &server);
+}

@@ -273,6 +273,15 @@ impl Stage {
         let words = |words: &[&'static str]| [words, &named].concat();
         room.run(&words(&["infra", "graph"]));
         self.same(&room, "`suil infra graph`", &words(&["infra", "graph"]), WELL);
+        let hosts = Room::with(&[
+            ("data/common.yaml", "hierarchy: [\"roles/{role}.yaml\", \"nodes/{node}.yaml\"]\n"),
+            ("data/roles/web.yaml", "modules: []\n"),
+            ("data/nodes/web-1.yaml", "role: web\n"),
+            ("environments/prod/env.tfvars", ""),
+            ("stacks/a/base/main.tf", "# {{ lookup('role') | join }}\n"),
+            ("stacks/a/layers/prod/.keep", ""),
+        ]);
+        self.same(&hosts, "`suil infra graph`", &words(&["infra", "graph", "--nodes"]), WELL);
         self.play(&room, "`suil infra affected`", &words(&["infra", "affected"]), &[2], false);
         self.same(
             &room,

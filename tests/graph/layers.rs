@@ -154,3 +154,35 @@ fn what_is_wrong_in_the_settings_of_the_tree_is_told_once_and_ends_the_scan() {
     let place = problems[0].place.map(|place| place.to_string());
     assert_eq!((problems.len(), place.as_deref()), (1, Some("stacks/ferry/.stackorder.yaml:1:13")), "{problems:?}");
 }
+
+/// Every field of the questions to the host data, from a scan and from its cache.
+#[test]
+fn what_a_layer_asks_of_hosts_is_known_with_its_line() {
+    let room = tree();
+    let more = "# {{ lookup('disk.serial', nodes='db-*', **{'from': 'facts'}) | join }}\n";
+    write(room.path(), "stacks/ferry/base/more.tf", more);
+    let asked = |graph: &Graph| {
+        let stack = graph.stacks.iter().find(|stack| stack.key == "stacks/ferry:harbor").expect("ferry");
+        let read = |read: &graph::HostRead| {
+            let at = read.at.as_ref().map(ToString::to_string).unwrap_or_default();
+            format!("{} {} {:?} {} {at}", read.field, read.nodes, read.role, read.facts)
+        };
+        stack.host_reads.iter().map(read).collect::<Vec<String>>()
+    };
+    let want = [
+        r#"nginx.port * Some("web") false stacks/ferry/base/main.tf:6:14"#,
+        "disk.serial db-* None true stacks/ferry/base/more.tf:1:6",
+    ];
+    assert_eq!(asked(&scan(room.path())), want);
+    let options = suil::infra::layer::Options::default();
+    let open = || {
+        let begun = graph::Begun::now(room.path());
+        graph::open(room.path(), "o/r", &options, &graph::list(room.path(), &options, false).expect("a list"), begun)
+    };
+    // A file that was only just written is not trusted to stay.
+    std::thread::sleep(std::time::Duration::from_millis(60));
+    open().expect("a graph");
+    let again = open().expect("a graph");
+    assert!(again.cached);
+    assert_eq!(asked(&again.graph), want);
+}

@@ -119,3 +119,66 @@ fn a_stack_is_affected_by_the_host_data_that_its_templates_read_and_by_no_other(
     let stacks = vec![r#""stacks/hosts:prod" ["host_data"]"#.to_owned()];
     assert_eq!(affected(&room), (stacks, vec![r#""cloud" ["stacks/hosts:prod"] []"#.to_owned()]));
 }
+
+/// What `suil infra graph --nodes` prints of the edges, in each form that people and programs draw.
+#[test]
+fn nodes_are_drawn_between_the_stacks_that_they_read_and_those_that_read_them() {
+    let room = room();
+    let drawn = |more: &[&str]| {
+        let words = [&["infra", "graph", "--nodes"], more].concat();
+        room.suil_in(&room.path().join("infra"), &words).expect(0).stdout
+    };
+    let text = drawn(&[]);
+    let (head, rest) = text.split_once('\n').expect("lines");
+    assert!(head.ends_with(": 2 stacks, 0 modules, 4 nodes, 4 edges"), "{head}");
+    let want = "\
+stacks/hosts:prod  local://stacks/hosts/layers/prod/stacks.out/terraform.tfstate
+  reads_host_data db-1  (inferred)
+  reads_host_data db-2  (inferred)
+stacks/net:prod  local://stacks/net/layers/prod/stacks.out/terraform.tfstate
+db-1  (node, db)
+db-2  (node, db)
+web-1  (node, web)
+  reads_output stacks/net:prod  (inferred)
+web-2  (node, web)
+  reads_output stacks/net:prod  (inferred)
+";
+    assert_eq!(rest, want);
+    let dot = drawn(&["--output", "dot"]);
+    for line in [
+        r#"  "node:web-1" [label="web-1", shape=ellipse];"#,
+        r#"  "node:web-1" -> "stack:stacks/net:prod" [label="reads_output", style=dashed];"#,
+        r#"  "stack:stacks/hosts:prod" -> "node:db-1" [label="reads_host_data", style=dashed];"#,
+    ] {
+        assert!(dot.contains(line), "{dot}");
+    }
+    let mermaid = drawn(&["--output", "mermaid"]);
+    assert!(mermaid.contains("([\"web-1\"]):::host") && mermaid.contains("-. reads_output .->"), "{mermaid}");
+    let edges =
+        serde_json::from_str::<serde_json::Value>(&drawn(&["--output", "json"])).expect("JSON")["edges"].clone();
+    let read = json!({
+        "from": {"kind": "node", "key": "web-1"}, "to": {"kind": "stack", "key": "stacks/net:prod"}, "type": "reads_output",
+        "inferred": true, "meta": {"fields": "infra.net/prod.address"}, "at": {"file": "data/roles/web.yaml", "line": 4, "column": 10}
+    });
+    assert!(edges.as_array().expect("edges").contains(&read), "{edges}");
+    // Without the flag the shape is the one of a tree alone.
+    let plain = room.suil_in(&room.path().join("infra"), &["infra", "graph", "--output", "json"]).expect(0).json();
+    assert_eq!((plain.get("nodes"), plain["edges"].clone()), (None, json!([])));
+
+    let why = room.suil_in(&room.path().join("infra"), &["infra", "why", "stacks/hosts:prod"]).expect(0).stdout;
+    assert!(why.contains("db-1   reads_host_data page.title, inferred  stacks/hosts/base/main.tf:1\n"), "{why}");
+    let why = room.suil_in(&room.path().join("infra"), &["infra", "why", "stacks/net:prod"]).expect(0).stdout;
+    assert!(why.contains("web-1      reads_output infra.net/prod.address, inferred  data/roles/web.yaml:4\n"), "{why}");
+    room.write("data/nodes/db-1.yaml", "role: db\npage: {title: Other}\n");
+    let why = room.suil_in(&room.path().join("infra"), &["infra", "why", "stacks/hosts:prod", "--base", "HEAD"]);
+    assert!(why.stdout.contains("  affected     wave 0: host_data\n"), "{}", why.stdout);
+}
+
+#[test]
+fn a_tree_without_a_workspace_has_no_nodes_to_draw() {
+    let room = room();
+    std::fs::remove_dir_all(room.path().join("data")).expect("removed");
+    let ran = room.suil_in(&room.path().join("infra"), &["infra", "graph", "--nodes"]).expect(1);
+    assert!(ran.stderr.starts_with("suil: there are no nodes around this tree\n"), "{}", ran.stderr);
+    room.suil_in(&room.path().join("infra"), &["infra", "graph", "--output", "html", "--write", "x.html"]).expect(0);
+}

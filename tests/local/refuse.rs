@@ -190,3 +190,34 @@ fn an_upload_that_cannot_be_stored_points_at_the_resource() {
     assert!(ran.stderr.contains("cannot store an upload"), "{}", ran.stderr);
     assert!(ran.stderr.contains("--> modules/demo/code/main.star:2:13"), "{}", ran.stderr);
 }
+
+/// A node that says nothing of its address was told to be wrong where the login user stands.
+#[test]
+fn a_node_without_an_address_is_told_where_it_is_named_and_a_login_where_the_user_is() {
+    use std::os::unix::fs::PermissionsExt;
+    let mut room = Room::new(&[]);
+    let common = "deployment:\n  ssh_user: deploy\nhierarchy: [\"roles/{role}.yaml\", \"nodes/{node}.yaml\"]\n";
+    room.write("data/common.yaml", common);
+    room.set("PATH", &format!("{}/bin:/usr/bin:/bin", room.path().display()));
+    let says = |words: &str| {
+        let ssh = room.path().join("bin/ssh");
+        room.write("bin/ssh", &format!("#!/bin/sh\necho '{words}' >&2\nexit 255\n"));
+        std::fs::set_permissions(&ssh, std::fs::Permissions::from_mode(0o755)).expect("a program");
+        room.apply(&["--dry-run"]).expect(1).stderr
+    };
+    let told = says("ssh: Could not resolve hostname here.example.com: Name or service not known");
+    let want = "\
+suil: node `here.example.com` is unreachable: no address for the name `here.example.com`
+ --> data/nodes/here.example.com.yaml:1:1
+  |
+1 | role: demo
+  | ^ expected `ssh_host` in `deployment`, unless the name is the address
+";
+    assert!(told.starts_with(want), "{told}");
+    let told = says("Permission denied (publickey).");
+    assert!(told.contains("\n --> data/common.yaml:2:13\n"), "{told}");
+    room.data("deployment: {ssh_host: 192.0.2.7}\n");
+    let told = says("ssh: connect to host 192.0.2.7 port 22: No route to host");
+    assert!(told.contains("no route to 192.0.2.7:22\n --> data/nodes/here.example.com.yaml:2:24\n"), "{told}");
+    assert!(told.contains("^ expected an SSH server here"), "{told}");
+}

@@ -68,7 +68,15 @@ fn the_api_tells_what_its_manual_says_and_no_plaintext() {
     let server = Server::start(&stage.path(), &[]);
     let mut found: BTreeMap<&str, BTreeSet<Path>> = BTreeMap::new();
     let mut wrong = Vec::new();
-    for (section, path) in calls(&stage, &node_run) {
+    // What nodes and layers read of each other.
+    let linked = stage::linked();
+    let other = Server::start(&linked.path(), &[]);
+    let beside = [
+        ("`GET /v1/repos/OWNER/NAME/graph`", "/v1/repos/-/-/graph".to_owned()),
+        ("`GET /v1/nodes/NAME`", "/v1/nodes/web-1.example.com".to_owned()),
+    ];
+    let all = calls(&stage, &node_run).into_iter().map(|call| (&server, call));
+    for (server, (section, path)) in all.chain(beside.into_iter().map(|call| (&other, call))) {
         let reply = server.get(&path);
         assert_eq!(
             (reply.status, reply.header("content-type")),
@@ -182,6 +190,114 @@ fn lists_are_narrowed_by_what_is_asked() {
     assert_eq!(count("/v1/modules?q=service", "modules"), 1);
     assert_eq!(count("/v1/nodes?q=web", "nodes"), 2);
     assert_eq!(count(&format!("/v1/audit?run={}&stack=stacks%2Fnetwork:prod", stage.failed), "audit"), 2);
+}
+
+#[test]
+fn nodes_and_stacks_that_read_of_each_other_are_one_graph() {
+    let stage = stage::linked();
+    let server = Server::start(&stage.path(), &[]);
+    let graph = server.get("/v1/repos/-/-/graph").json();
+    let nodes: Vec<String> =
+        list(&graph, "nodes").iter().map(|node| format!("{} {}", text(node, "key"), text(node, "role"))).collect();
+    assert_eq!(nodes, ["db-1.example.com db", "web-1.example.com web", "web-2.example.com web"]);
+    let edges = |value: &Plain, key: &str| -> Vec<String> {
+        let end = |edge: &Plain, key: &str| text(edge.get(key).expect("an end"), "key").to_owned();
+        list(value, key)
+            .iter()
+            .map(|edge| format!("{} {} {}", end(edge, "from"), text(edge, "type"), end(edge, "to")))
+            .collect()
+    };
+    let want = [
+        "stacks/hosts:prod reads_host_data db-1.example.com",
+        "stacks/hosts:prod reads_host_data web-1.example.com",
+        "stacks/hosts:prod reads_host_data web-2.example.com",
+        "web-1.example.com reads_output stacks/net:prod",
+        "web-2.example.com reads_output stacks/net:prod",
+    ];
+    assert_eq!(edges(&graph, "edges"), want);
+    let waves = graph.get("waves").expect("waves");
+    assert_eq!(waves.as_map().map(|waves| waves.len()), Some(2), "nodes are in no wave: {waves:?}");
+    let node = server.get("/v1/nodes/web-1.example.com").json();
+    assert_eq!(
+        (edges(&node, "depends_on"), edges(&node, "depended_on_by")),
+        (vec![want[3].to_owned()], vec![want[1].to_owned()])
+    );
+    let stack = server.get("/v1/stacks/stacks%2Fnet:prod").json();
+    assert_eq!(edges(&stack, "depended_on_by"), want[3..]);
+
+    // Where the workspace is broken the stacks are there all the same.
+    std::fs::write(stage.path().join("data/common.yaml"), "hierarchy: {}\n").expect("a file");
+    std::thread::sleep(std::time::Duration::from_millis(3200));
+    let graph = server.get("/v1/repos/-/-/graph").json();
+    assert_eq!((list(&graph, "stacks").len(), graph.get("nodes")), (2, None));
+}
+
+/// Runs git in the workspace, and gives what it says.
+fn git(folder: &std::path::Path, args: &[&str]) -> String {
+    let mut command = std::process::Command::new("git");
+    command.args(["-c", "user.name=a", "-c", "user.email=a@b", "-c", "init.defaultBranch=main"]);
+    let output = command.args(args).current_dir(folder).env("GIT_CONFIG_GLOBAL", "/dev/null").output().expect("git");
+    assert!(output.status.success(), "{args:?}: {output:?}");
+    String::from_utf8_lossy(&output.stdout).trim().to_owned()
+}
+
+#[test]
+fn the_graph_of_every_commit_branch_and_tag_is_there_and_no_other_name_is_one() {
+    let stage = stage::linked();
+    let root = stage.path();
+    let commit = |words: &str| {
+        git(&root, &["add", "-A"]);
+        git(&root, &["commit", "-qm", words]);
+        git(&root, &["rev-parse", "HEAD"])
+    };
+    git(&root, &["init", "-q"]);
+    let first = commit("first");
+    git(&root, &["tag", "v1"]);
+    git(&root, &["checkout", "-qb", "more/layers"]);
+    std::fs::create_dir_all(root.join("stacks/net/layers/prod_blue")).expect("a folder");
+    std::fs::write(root.join("stacks/net/layers/prod_blue/layer.tfvars"), "").expect("a file");
+    std::fs::write(root.join("stacks/hosts/base/reads.tf"), "# {{ output('address', stack='net') }}\n")
+        .expect("a file");
+    let second = commit("second");
+    std::fs::remove_dir_all(root.join("stacks/hosts")).expect("removed");
+
+    let server = Server::start(&root, &[]);
+    let graph = |name: &str| {
+        let reply = server.get(&format!("/v1/repos/-/-/graph?ref={name}"));
+        assert_eq!(reply.status, 200, "{name}: {}", reply.body);
+        let graph = reply.json();
+        let keys: Vec<String> = list(&graph, "stacks").iter().map(|stack| text(stack, "key").to_owned()).collect();
+        (text(&graph, "sha").to_owned(), keys.join(" "), graph)
+    };
+    let present = server.get("/v1/repos/-/-/graph").json();
+    assert_eq!(list(&present, "stacks").len(), 2, "the working tree: {present:?}");
+    for name in [first.as_str(), &first[..9], "v1", "main", "HEAD~1", "more/layers^", "more%2Flayers~1"] {
+        let (sha, keys, _) = graph(name);
+        assert_eq!((sha.as_str(), keys.as_str()), (first.as_str(), "stacks/hosts:prod stacks/net:prod"), "{name}");
+    }
+    let (sha, keys, then) = graph("more/layers");
+    assert_eq!(
+        (sha.as_str(), keys.as_str()),
+        (second.as_str(), "stacks/hosts:prod stacks/net:prod stacks/net:prod_blue")
+    );
+    let edge = list(&then, "edges").first().cloned().expect("an edge");
+    assert_eq!(edge.at(&["at", "file"]).and_then(Plain::as_str), Some("stacks/hosts/base/reads.tf"));
+    assert_eq!(then.at(&["waves", "stacks/hosts:prod"]), Some(&Plain::Int(1)));
+    assert_eq!(then.get("nodes"), None);
+
+    // A range, a search through the history, an option, a file, and what there is not.
+    for name in ["v1..main", "v1...main", ":/second", "HEAD^{/second}", "--help", "HEAD:stacks", "none", "a%00b", "%0a"]
+    {
+        let reply = server.get(&format!("/v1/repos/-/-/graph?ref={name}"));
+        assert_eq!((reply.status, text(&reply.json(), "code")), (404, "not_found"), "{name}: {}", reply.body);
+    }
+    // More commits than are kept, and the first again.
+    for n in 0..6 {
+        std::fs::write(root.join(format!("environments/prod/x{n}.tfvars")), "").expect("a file");
+        let sha = commit("more");
+        assert_eq!(graph(&sha).0, sha);
+    }
+    assert_eq!(graph("v1").0, first);
 }
 
 #[test]

@@ -51,6 +51,39 @@ pub fn nodes_alone() -> Stage {
     stage
 }
 
+/// Layers and nodes that read of each other: the data of `web-1` and `web-2` reads an output of `net`, and a template of
+/// `hosts` reads facts of them and the data of `db-1`.
+pub fn linked() -> Stage {
+    let stage = empty();
+    let reads = "modules: [page]\npage:\n  links: !LOOKUP {from: facts, field: infra.net/prod.address}\n";
+    let hosts = "# {{ lookup('page.title', role='db') | join }}\n# {{ lookup('page.height', role='web', **{'from': 'facts'}) | join }}\n";
+    let facts = "facts:\n  net/prod: {address: 192.0.2.7}\n  layers: {net/prod: {clean: true}}\n";
+    for (path, text) in [
+        ("data/common.yaml", "hierarchy: [\"roles/{role}.yaml\", \"nodes/{node}.yaml\"]\n"),
+        ("data/roles/cloud.yaml", "modules: [infra]\ninfra: {root: ., layers: [net/prod, hosts/prod]}\n"),
+        ("data/roles/web.yaml", reads),
+        ("data/roles/db.yaml", "modules: [page]\n"),
+        ("data/nodes/cloud.example.com.yaml", "role: cloud\n"),
+        ("data/nodes/web-1.example.com.yaml", "role: web\n"),
+        ("data/nodes/web-2.example.com.yaml", "role: web\n"),
+        ("data/nodes/db-1.example.com.yaml", "role: db\npage: {title: Base}\n"),
+        (
+            "modules/page/code/config.star",
+            "Config = schema(title = t.string(default = \"\"), links = t.list(t.string(), default = []))\n",
+        ),
+        ("modules/page/code/main.star", "def resources(config):\n    return []\n"),
+        ("facts/cloud.example.com/infra.yaml", facts),
+        ("environments/prod/env.tfvars", "town = \"harbor\"\n"),
+        ("stacks/net/base/main.tf", "output \"address\" { value = \"{{ var.town }}\" }\n"),
+        ("stacks/net/layers/prod/layer.tfvars", ""),
+        ("stacks/hosts/base/main.tf", hosts),
+        ("stacks/hosts/layers/prod/layer.tfvars", ""),
+    ] {
+        write(&stage.path(), path, text);
+    }
+    stage
+}
+
 fn empty() -> Stage {
     let folder = tempfile::tempdir().expect("a folder");
     let stage = Stage { folder, applied: String::new(), failed: String::new(), going: String::new() };

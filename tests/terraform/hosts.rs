@@ -44,6 +44,34 @@ fn a_template_looks_up_what_hosts_are_told() {
     assert_eq!(rendered(code), want);
 }
 
+/// The example of the manual, as it stands there.
+#[test]
+fn the_lookups_of_the_manual_give_lists_and_the_one_value_of_a_list() {
+    let manual = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/infra.md")).expect("the manual");
+    let mut blocks = manual.split("```jinja\n").skip(1).filter_map(|block| block.split("```").next());
+    let example = blocks.find(|block| block.contains("lookup(")).expect("an example");
+    let room = Room::new(&[
+        ("data/common.yaml", "hierarchy: [\"roles/{role}.yaml\", \"nodes/{node}.yaml\"]\n"),
+        ("data/roles/web.yaml", "modules: [net]\n"),
+        ("data/nodes/web-1.example.com.yaml", "role: web\nnet: {addresses: [192.0.2.1, \"2001:db8::1\"]}\n"),
+        ("data/nodes/web-2.example.com.yaml", "role: web\nnet: {addresses: [192.0.2.2]}\n"),
+        ("data/roles/db.yaml", "modules: [net]\n"),
+        ("data/nodes/db-1.example.com.yaml", "role: db\nnet: {addresses: [192.0.2.3]}\n"),
+        ("modules/net/requires.yaml", "requires: []\n"),
+        ("facts/db-1.example.com/hardware.yaml", "facts: {serial: S-77}\n"),
+        ("facts/web-1.example.com/infra.yaml", "facts: {network/prod: {subnet: 10.0.0.0/24}}\n"),
+        ("stacks/kiln/base/main.tf", example),
+        ("stacks/kiln/layers/harbor/.keep", ""),
+    ]);
+    room.suil(LAYER, &["render", "--init=never"]).well();
+    let want = "\
+upstreams = [\"192.0.2.1\", \"192.0.2.2\"]
+serials   = [\"S-77\"]
+primary   = \"192.0.2.3\"
+subnet    = \"10.0.0.0/24\"";
+    assert_eq!(room.read(&format!("{LAYER}/stacks.out/base_main.tf")).trim_end(), want);
+}
+
 #[test]
 fn a_workspace_above_the_tree_answers_too() {
     let outer = room("");

@@ -26,12 +26,13 @@ pub struct Held {
 
 /// One layer as a node holds it.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
-struct Holding {
+pub struct Holding {
     /// The tree of layers.
-    root: PathBuf,
-    node: String,
-    module: String,
-    layer: String,
+    pub root: PathBuf,
+    pub node: String,
+    pub module: String,
+    /// `<stack>/<layer>`.
+    pub layer: String,
 }
 
 impl Held {
@@ -159,7 +160,7 @@ pub fn with_layers(modules: &Modules) -> BTreeSet<String> {
 }
 
 /// The layers that a node holds. A config that is none has no layers, and is told of elsewhere.
-fn holdings(loaded: &Loaded, version: Version, entry: &Entry, names: &BTreeSet<String>) -> Vec<Holding> {
+pub fn holdings(loaded: &Loaded, version: Version, entry: &Entry, names: &BTreeSet<String>) -> Vec<Holding> {
     let modules = entry.modules.iter().filter(|name| names.contains(*name));
     let configs = modules.filter_map(|name| {
         let module = version.modules.get(name)?;

@@ -1,8 +1,11 @@
 //! `suil infra graph`.
 
+use super::nodes::Around;
 use super::tree;
-use crate::base::{Mask, Problem, file};
+use crate::base::problem::Kind;
+use crate::base::{Mask, Problem, Problems, file};
 use crate::cli::{Context, Outcome};
+use crate::infra::graph::Graph;
 use crate::ui::{self, Exit, Output, Paint};
 use clap::ValueEnum;
 use std::ffi::OsString;
@@ -16,6 +19,7 @@ Examples:
   suil infra graph --output json
   suil infra graph --output dot | dot -Tsvg > graph.svg
   suil infra graph --output mermaid --affected
+  suil infra graph --nodes
   suil infra graph --output html --affected --write graph.html")]
 pub struct Args {
     #[command(flatten)]
@@ -29,6 +33,10 @@ pub struct Args {
     /// Mark in a drawing what is affected by the changes
     #[arg(long)]
     affected: bool,
+    /// Show the nodes of the workspace, too: whose data reads an output, and of whom a template reads something; a page
+    /// for a browser always does
+    #[arg(long)]
+    nodes: bool,
     #[command(flatten)]
     since: tree::Since,
 }
@@ -57,7 +65,7 @@ pub fn run(args: Args, context: &Context) -> Outcome {
         let query = crate::infra::graph::Query { changed: changes.paths(), requested: Vec::new() };
         crate::infra::graph::affected(&tree.graph, &query)
     });
-    let graph = &tree.graph;
+    let graph = &graph(&args, &tree, context)?;
     let drawing = args.format.map(|format| match format {
         Format::Dot => ui::graph::dot(graph, affected.as_ref()),
         Format::Mermaid => ui::graph::mermaid(graph, affected.as_ref()),
@@ -75,6 +83,29 @@ pub fn run(args: Args, context: &Context) -> Outcome {
         ui::warn(&ui::graph::warnings(&graph.warnings, &tree.root), &Mask::new());
     }
     Ok(Exit::Done)
+}
+
+/// The graph, with the nodes where they are wanted. A page is drawn without them where the workspace is broken.
+fn graph(args: &Args, tree: &tree::Tree, context: &Context) -> Result<Graph, Problems> {
+    let graph = || tree.graph.clone();
+    if !args.nodes && args.format != Some(Format::Html) {
+        return Ok(graph());
+    }
+    let around = Around::open(tree, context);
+    match around.map(|around| around.drawn(graph())).transpose() {
+        Ok(Some(drawn)) => Ok(drawn),
+        Ok(None) if args.nodes => Err(Problem::new("there are no nodes around this tree")
+            .note("nodes are those of a workspace at or above the root of a tree that has layers")
+            .help("`--workspace DIR` names the workspace")
+            .into()),
+        Ok(None) => Ok(graph()),
+        Err(problems) if args.nodes => Err(problems),
+        Err(problems) => {
+            let warnings: Problems = problems.into_iter().map(|problem| problem.kind(Kind::Warning)).collect();
+            ui::warn(&warnings, &Mask::new());
+            Ok(graph())
+        }
+    }
 }
 
 /// The words of a command line in which `--output dot` is `--format dot`: the option is every command's, and its other

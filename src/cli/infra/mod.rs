@@ -19,7 +19,7 @@ pub(super) mod keys;
 mod left;
 mod lint;
 mod locks;
-mod nodes;
+pub(super) mod nodes;
 pub(super) mod options;
 mod plan;
 mod preinit;

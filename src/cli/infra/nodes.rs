@@ -2,14 +2,14 @@
 
 use super::tree::{Changes, Tree};
 use super::{begin, hosts, options};
-use crate::base::{Mask, Plain, Problems};
+use crate::base::{Mask, Place, Plain, Problems};
 use crate::catalogue::{self, Catalogue, Need, Selection, need};
 use crate::cli::Context;
-use crate::cli::impact::with_layers;
-use crate::cli::load::{Closed, Loaded};
+use crate::cli::impact::{Holding, holdings, with_layers};
+use crate::cli::load::Loaded;
 use crate::data::tree::{Repository, Tree as Files};
 use crate::infra::compare::{Both, Compared};
-use crate::infra::graph::{Affected, Stack};
+use crate::infra::graph::{self, Affected, At, Edge, Graph, Host, Kind, Need as Relation, Node as End, Stack};
 use crate::ui::{Paint, Table};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -114,6 +114,28 @@ impl Around {
         layers().filter(|stack| asking.contains(stack.path.as_str())).collect()
     }
 
+    /// The layers of this tree that nodes hold, each with its key in the graph. What is wrong with a node is told where
+    /// the node is planned.
+    fn holdings(&self, modules: &BTreeSet<String>) -> Result<Vec<(Holding, String)>, Problems> {
+        let loaded = self.loaded()?;
+        let workspace = &loaded.workspace;
+        let holders = need::holders(workspace, modules);
+        if holders.is_empty() {
+            return Ok(Vec::new());
+        }
+        let options = options::read(false)?;
+        let selection = Selection::names(holders.iter().map(String::as_str));
+        let entries =
+            Catalogue::sound(workspace, &selection).map(|(catalogue, _)| catalogue.entries).unwrap_or_default();
+        let held = entries.iter().flat_map(|entry| holdings(loaded, loaded.version(), entry, modules));
+        let keyed = held.filter(|holding| same(&holding.root, &self.tree)).map(|holding| {
+            let (stack, layer) = holding.layer.split_once('/').unwrap_or_default();
+            let key = graph::key::key(&format!("{}/{stack}", options.stacks.display()), layer);
+            (holding, key)
+        });
+        Ok(keyed.collect())
+    }
+
     /// The nodes that hold affected layers, and those whose data reads their outputs.
     ///
     /// # Errors
@@ -125,42 +147,21 @@ impl Around {
             return Ok(nodes);
         }
         let loaded = self.loaded()?;
-        let workspace = &loaded.workspace;
         let modules = with_layers(&loaded.modules);
-        let holders = need::holders(workspace, &modules);
-        if holders.is_empty() {
-            return Ok(nodes);
-        }
-        let options = options::read(false)?;
-        // What is wrong with a node is told where the node is planned.
-        let selection = Selection::names(holders.iter().map(String::as_str));
-        let entries =
-            Catalogue::sound(workspace, &selection).map(|(catalogue, _)| catalogue.entries).unwrap_or_default();
         // How the fields of affected layers begin, by who holds them; and what a node that reads some holds itself.
         let mut begins: BTreeSet<(String, String)> = BTreeSet::new();
-        let mut held: BTreeMap<String, BTreeSet<(String, String)>> = BTreeMap::new();
-        for entry in &entries {
-            for name in entry.modules.iter().filter(|name| modules.contains(*name)) {
-                let Some(module) = loaded.modules.get(name) else { continue };
-                let Ok(config) = loaded.config(entry, module, Closed::Pretend) else { continue };
-                let root = config.public.get("root").and_then(Plain::as_str).unwrap_or("infra");
-                if !same(&workspace.root().join(root), &self.tree) {
-                    continue;
-                }
-                let layers = config.public.get("layers").and_then(Plain::as_list).unwrap_or_default();
-                for layer in layers.iter().filter_map(Plain::as_str) {
-                    let (stack, instance) = layer.split_once('/').unwrap_or_default();
-                    let key = format!("{}/{stack}:{instance}", options.stacks.display());
-                    let field = (entry.name.to_string(), format!("{name}.{layer}."));
-                    held.entry(entry.name.to_string()).or_default().insert((key.clone(), field.1.clone()));
-                    if keys.contains(key.as_str()) {
-                        nodes.entry(entry.name.to_string()).or_default().holds.insert(key);
-                        begins.insert(field);
-                    }
-                }
+        let mut held: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+        for (holding, key) in self.holdings(&modules)? {
+            held.entry(holding.node.clone()).or_default().insert(begin(&holding));
+            if keys.contains(key.as_str()) {
+                begins.insert((holding.node.clone(), begin(&holding)));
+                nodes.entry(holding.node).or_default().holds.insert(key);
             }
         }
-        let needs = need::needs(workspace, &Selection::default(), &modules)?;
+        if held.is_empty() {
+            return Ok(nodes);
+        }
+        let needs = need::needs(&loaded.workspace, &Selection::default(), &modules)?;
         loop {
             let reads = |need: &&Need| {
                 begins.iter().any(|(node, field)| *node == need.provider && need.field.starts_with(field.as_str()))
@@ -171,13 +172,76 @@ impl Around {
                 let reader = nodes.entry(need.reader.clone()).or_default();
                 reader.reads.insert((need.provider.clone(), need.field.clone()));
                 let own = held.get(&need.reader).into_iter().flatten();
-                begins.extend(own.map(|(_, field)| (need.reader.clone(), field.clone())));
+                begins.extend(own.map(|field| (need.reader.clone(), field.clone())));
             }
             if begins.len() == known {
                 return Ok(nodes);
             }
         }
     }
+
+    /// The graph with the nodes whose data reads outputs of its layers, and those of which its layers read something.
+    ///
+    /// # Errors
+    /// A setting makes no sense.
+    pub fn drawn(&self, graph: Graph) -> Result<Graph, Problems> {
+        let loaded = self.loaded()?;
+        let workspace = &loaded.workspace;
+        let modules = with_layers(&loaded.modules);
+        let held = self.holdings(&modules)?;
+        let needs = if held.is_empty() { Vec::new() } else { need::needs(workspace, &Selection::default(), &modules)? };
+        let mut edges: BTreeMap<(End, Relation, End), Edge> = BTreeMap::new();
+        // All fields that one reads of another are one edge, and stand at the first of them.
+        let mut add = |from: End, kind: Relation, to: End, field: &str, at: Option<At>| {
+            let new = Edge { from: from.clone(), to: to.clone(), kind, inferred: true, meta: BTreeMap::new(), at };
+            let fields = edges.entry((from, kind, to)).or_insert(new).meta.entry("fields".to_owned()).or_default();
+            if !fields.split(' ').any(|known| known == field) {
+                fields.extend(if fields.is_empty() { ["", field] } else { [" ", field] });
+            }
+        };
+        let end = |kind, key: &str| End { kind, key: key.to_owned() };
+        for need in &needs {
+            let brings =
+                |held: &&(Holding, String)| held.0.node == need.provider && need.field.starts_with(&begin(&held.0));
+            let Some((_, key)) = held.iter().find(brings) else { continue };
+            let (from, to) = (end(Kind::Node, &need.reader), end(Kind::Stack, key));
+            add(from, Relation::ReadsOutput, to, &need.field, Some(at(need.place)));
+        }
+        for stack in graph.stacks.iter().filter(|stack| !stack.external) {
+            for read in &stack.host_reads {
+                let role = read.role.as_deref();
+                let nodes = match read.facts {
+                    true => {
+                        let module = read.field.split('.').next().unwrap_or_default();
+                        need::having(workspace, &read.nodes, role, module)
+                    }
+                    false => need::telling(workspace, &read.nodes, role, &read.field),
+                };
+                for node in nodes {
+                    let (from, to) = (end(Kind::Stack, &stack.key), end(Kind::Node, &node));
+                    add(from, Relation::ReadsHostData, to, &read.field, read.at.clone());
+                }
+            }
+        }
+        let ends = edges.keys().flat_map(|(from, _, to)| [from, to]).filter(|end| end.kind == Kind::Node);
+        let names: BTreeSet<&str> = ends.map(|end| end.key.as_str()).collect();
+        let host = |name: &&str| {
+            let role = workspace.card(name).map(|card| card.role.to_string()).unwrap_or_default();
+            Host { key: (*name).to_owned(), role }
+        };
+        let hosts = names.iter().map(host).collect();
+        Ok(graph.with_nodes(hosts, edges.into_values()))
+    }
+}
+
+/// How the fields of a layer's outputs begin.
+fn begin(holding: &Holding) -> String {
+    format!("{}.{}.", holding.module, holding.layer)
+}
+
+/// A place of a data file, as a person types it at the workspace.
+fn at(place: Place) -> At {
+    At { file: place.path().display().to_string(), line: place.line, column: place.column }
 }
 
 impl Touched {

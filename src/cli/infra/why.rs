@@ -1,6 +1,9 @@
 //! `suil infra why`.
 
+use super::nodes::Around;
 use super::tree;
+use crate::base::problem::Kind;
+use crate::base::{Mask, Problems};
 use crate::cli::{Context, Outcome};
 use crate::infra::graph;
 use crate::ui::{self, Exit, Paint};
@@ -25,7 +28,17 @@ pub fn run(args: Args, context: &Context) -> Outcome {
         opened => opened?,
     };
     let changed = changes.as_ref().map(tree::Changes::paths);
-    let why = graph::why(&tree.graph, &tree.named(&args.stack), changed.as_deref())?;
+    let around = Around::open(&tree, context);
+    let told =
+        around.as_ref().zip(changes.as_ref()).map(|(around, changes)| around.told(&tree, changes)).transpose()?;
+    let drawn = around.map(|around| around.drawn(tree.graph.clone())).transpose().unwrap_or_else(|problems| {
+        // What is wrong with the workspace matters to nodes alone.
+        let warnings: Problems = problems.into_iter().map(|problem| problem.kind(Kind::Warning)).collect();
+        ui::warn(&warnings, &Mask::new());
+        None
+    });
+    let graph = drawn.as_ref().unwrap_or(&tree.graph);
+    let why = graph::why(graph, &tree.named(&args.stack), changed.as_deref(), &told.unwrap_or_default())?;
     let text = || ui::graph::why(&why, changed.is_some(), ui::columns(), Paint::ON);
     ui::show(context.output, text, || ui::graph::plain(&why))?;
     Ok(Exit::Done)

@@ -20,6 +20,7 @@ fn uses(known: &Known) -> HashMap<&str, (usize, usize)> {
         match edge.from.kind {
             Kind::Stack => *stacks += 1,
             Kind::Module => *modules += 1,
+            Kind::Node => {}
         }
     }
     uses

@@ -4,8 +4,10 @@ use super::answer::{Answer, Answered, Fault};
 use super::hosts::{NodeLine, Past, Seen};
 use super::listing::{Asked, Listed, Page};
 use super::shelf::Shelf;
+use super::stacks::told;
 use crate::base::{Plain, clock};
 use crate::cli::nodes::plain;
+use crate::infra::graph::Kind;
 use axum::extract::{Path, State};
 use std::sync::Arc;
 
@@ -85,6 +87,11 @@ pub async fn one(State(shelf): State<Arc<Shelf>>, Path(name): Path<String>) -> A
                 Some(row)
             });
             node.set("runs", runs.take(50).collect::<Plain>());
+            // A tree that cannot be read is told by its own calls.
+            let known = shelf.known().ok();
+            let (needs, users) = known.as_ref().map(|known| known.edges(Kind::Node, &name)).unwrap_or_default();
+            node.set("depends_on", needs.into_iter().map(told).collect::<Plain>());
+            node.set("depended_on_by", users.into_iter().map(told).collect::<Plain>());
             Ok(Answer(node))
         })
         .await

@@ -95,13 +95,11 @@ pub async fn graph(
         .read(move |shelf| {
             known(&asked, &["ref", "run"])?;
             let repo = repo_of(shelf, &owner, &name)?;
-            let known = shelf.known()?;
             let field = |name| asked.get(name).filter(|text: &&String| !text.is_empty());
-            if let Some(wanted) = field("ref")
-                && known.graph.sha.as_deref().is_none_or(|sha| wanted.len() < 7 || !sha.starts_with(wanted.as_str()))
-            {
-                return Err(Fault::not_found(format!("only the tree as it stands is served, and not `{wanted}`")));
-            }
+            let known = match field("ref") {
+                None => shelf.known()?,
+                Some(name) => shelf.tree.at(name, &repo)?,
+            };
             let store = shelf.store()?;
             let run = match (field("run"), &store) {
                 (None, _) => Plain::Null,

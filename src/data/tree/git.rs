@@ -137,7 +137,10 @@ impl Repository {
     }
 
     /// The id of the commit that a revision names.
-    fn commit(&self, name: &str) -> Result<String, Problem> {
+    ///
+    /// # Errors
+    /// It names none.
+    pub fn commit(&self, name: &str) -> Result<String, Problem> {
         let parse = |name: &str| -> Result<Result<String, String>, Problem> {
             let asked = self.ask(&["rev-parse", "--verify", "--quiet", "--end-of-options", name])?;
             Ok(asked.map(|id| text(id).trim().to_owned()))

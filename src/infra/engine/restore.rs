@@ -7,6 +7,7 @@ use super::unit::Past;
 use super::{Site, Unit};
 use crate::base::problem::Kind;
 use crate::base::{Problem, Problems, Result, folder};
+use crate::data::Tree;
 use crate::data::tree::{Repository, Revision, told};
 use crate::infra::graph::{self, Code, Graph, Kind as NodeKind, Stack, key};
 use crate::infra::layer::{Layer, Run};
@@ -237,7 +238,8 @@ impl Known {
         // The short name is the one that problems show.
         let revision = Arc::new(git.revision(commit.get(..12).unwrap_or(commit))?);
         let options = &site.layers.options;
-        let graph = graph::of_revision(&revision, &site.repo, &site.root, options);
+        let tree: Arc<dyn Tree> = revision.clone();
+        let graph = graph::of_revision(&tree, &site.repo, &site.root, options);
         let graph = graph.map_err(|problems| told(problems, revision.name()))?;
         let run = Arc::new(graph::lenient(&site.root, options).of_revision(revision.clone()));
         Ok(Known { revision, graph, run })

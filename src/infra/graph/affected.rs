@@ -205,6 +205,7 @@ impl<'a> Marks<'a> {
                         }
                     }
                     Kind::Stack => touched.extend(numbers.get(user.key.as_str())),
+                    Kind::Node => {}
                 }
             }
         }

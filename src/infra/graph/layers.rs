@@ -7,9 +7,11 @@ use super::each::each;
 use super::files::Listing;
 use super::settle::{self, Settled};
 use super::tree::{Found, Tree, below};
-use super::{At, Code as Word, key};
+use super::{At, Code as Word, HostRead, key};
 use crate::base::{FileId, Place as Spot, Problem, Result};
+use crate::infra::Value;
 use crate::infra::hcl;
+use crate::infra::jinja::Lookup;
 use crate::infra::layer::{self, Layer, Name, Options, Piece, Run, Survey};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -36,6 +38,8 @@ pub struct Surveyed {
     pub watch: BTreeSet<String>,
     /// Patterns of what it would read.
     pub globs: BTreeSet<String>,
+    /// What its templates ask of the host data.
+    pub host_reads: Vec<HostRead>,
 }
 
 /// The names of the folders of a layered tree.
@@ -168,6 +172,7 @@ fn one(
         reads: BTreeMap::new(),
         watch: BTreeSet::new(),
         globs: BTreeSet::new(),
+        host_reads: Vec::new(),
     };
     if let Some((layer, survey)) = seen {
         read(tree, layers, names, &layer, &survey, &mut one, found);
@@ -289,11 +294,14 @@ fn read(
     let (own, stack) = (format!("{}/", one.path), format!("{}/", one.settled.path));
     let others = format!("{stack}{}/", names.layers);
     one.watch.retain(|path| !path.starts_with(&own) && (!path.starts_with(&stack) || path.starts_with(&others)));
+    one.host_reads = survey.seen.lookups.iter().map(|asked| host_read(survey, asked)).collect();
     for (path, asked) in &survey.seen.states {
         let Some(path) = layer::below(layers.root, path) else { continue };
         let stack = key::folder(key::folder(&path));
         let to = key::key(stack, key::name(&path));
-        let at = asking(survey, key::name(stack), asked);
+        let at = asking(survey, &["output(", "resource("], |line| {
+            usize::from(line.contains(key::name(stack))) + 2 * usize::from(asked.iter().any(|name| line.contains(name)))
+        });
         match tree.listing.is_folder(&path) {
             true => {
                 one.reads.insert(to, at);
@@ -345,14 +353,30 @@ fn takes_all(text: &str) -> bool {
     })
 }
 
-/// Where a layer asks for a state: the line that names the function and, best of all, what it asks for.
-fn asking(survey: &Survey, stack: &str, asked: &BTreeSet<String>) -> Option<At> {
+/// What a template asks of the host data. What makes no sense there is told where the layer is rendered.
+fn host_read(survey: &Survey, asked: &Lookup) -> HostRead {
+    let text = |key: &str| asked.keys.get(key).and_then(Value::as_str);
+    let role = text("role");
+    let at = asking(survey, &["lookup("], |line| {
+        let word = |word: Option<&str>| usize::from(word.is_some_and(|word| line.contains(word)));
+        4 * word(Some(&asked.field)) + 2 * word(role) + word(text("nodes"))
+    });
+    HostRead {
+        field: asked.field.clone(),
+        nodes: text("nodes").unwrap_or("*").to_owned(),
+        role: role.map(str::to_owned),
+        facts: text("from") == Some("facts"),
+        at,
+    }
+}
+
+/// Where a layer asks: the line with one of these calls that `fits` best.
+fn asking(survey: &Survey, calls: &[&str], fits: impl Fn(&str) -> usize) -> Option<At> {
     let mut best: Option<(usize, At)> = None;
     for file in sources(survey) {
         for (number, line) in file.text().lines().enumerate() {
-            let Some(column) = ["output(", "resource("].into_iter().find_map(|word| line.find(word)) else { continue };
-            let fits =
-                usize::from(line.contains(stack)) + 2 * usize::from(asked.iter().any(|name| line.contains(name)));
+            let Some(column) = calls.iter().find_map(|call| line.find(call)) else { continue };
+            let fits = fits(line);
             if best.as_ref().is_none_or(|(known, _)| fits > *known) {
                 let before = line.get(..column).unwrap_or_default().chars().count();
                 let at =

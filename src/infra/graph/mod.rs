@@ -42,7 +42,8 @@ pub use check::{Checked, check};
 pub use files::Listing;
 pub use links::Link;
 pub use model::{
-    At, Backend, Code, Config, Edge, Env, Graph, Kind, Module, Need, Node, Origin, Policy, Stack, Warning,
+    At, Backend, Code, Config, Edge, Env, Graph, Host, HostRead, Kind, Module, Need, Node, Origin, Policy, Stack,
+    Warning,
 };
 pub use order::{Order, spelled};
 pub use removed::{may_be as may_be_removed, removed};
@@ -51,7 +52,7 @@ pub use told::{Told, Word, keep as keep_told};
 pub use why::{Step, Why, find, why};
 
 use crate::base::{Mask, Moment, Problem, Result};
-use crate::data::tree::Revision;
+use crate::data::Tree;
 use crate::infra::envelope::Keys;
 use crate::infra::layer::{Options, Run};
 use std::path::Path;
@@ -130,14 +131,15 @@ pub fn open(root: &Path, repo: &str, options: &Options, listing: &Listing, begun
     Ok(Opened { graph, cached: false, digest })
 }
 
-/// The graph of the tree at `root`, without links, as a revision has it.
+/// The graph of the tree at `root`, which is the repository `repo`, as a revision has it, layers and all.
 ///
 /// # Errors
 /// A folder cannot be listed, or everything that is wrong in the configuration.
-pub fn of_revision(old: &Arc<Revision>, repo: &str, root: &Path, options: &Options) -> Result<Graph> {
+pub fn of_revision(old: &Arc<dyn Tree>, repo: &str, root: &Path, options: &Options) -> Result<Graph> {
+    let root = root.canonicalize().map_err(|e| Problem::io("find", root, &e))?;
     let listing = Listing::of_tree(&**old)?;
-    let run = Arc::new(lenient(root, options).of_revision(old.clone()));
-    let layers = layers::Layers { run: &run, root };
+    let run = Arc::new(lenient(&root, options).of_revision(Arc::clone(old)));
+    let layers = layers::Layers { run: &run, root: &root };
     scan::scan(files::Files::Tree(&**old), &listing, &memo::Memo::default(), repo, &layers)
 }
 

@@ -14,6 +14,9 @@ pub struct Graph {
     pub tree_hash: String,
     pub stacks: Vec<Stack>,
     pub modules: Vec<Module>,
+    /// The nodes of the workspace that have an edge; `None` where nobody asked for them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub nodes: Option<Vec<Host>>,
     pub edges: Vec<Edge>,
     pub warnings: Vec<Warning>,
     #[serde(skip)]
@@ -25,6 +28,17 @@ pub struct Graph {
     /// The links inside the tree, sorted.
     #[serde(skip)]
     pub links: Vec<super::Link>,
+}
+
+impl Graph {
+    /// The same graph with nodes of the workspace around its tree, and what they and the stacks read of each other.
+    #[must_use]
+    pub fn with_nodes(mut self, nodes: Vec<Host>, edges: impl IntoIterator<Item = Edge>) -> Graph {
+        self.nodes = Some(nodes);
+        self.edges.extend(edges);
+        self.edges.sort_by(|a, b| (&a.from, a.kind, &a.to).cmp(&(&b.from, b.kind, &b.to)));
+        self
+    }
 }
 
 /// What is planned and applied on its own: a folder of Terraform code, an instance of one, or a layer.
@@ -62,6 +76,23 @@ pub struct Stack {
     /// Patterns of what it would read if it were there; of a layer alone.
     #[serde(skip)]
     pub watch_globs: Vec<String>,
+    /// What its templates ask of the host data; of a layer alone.
+    #[serde(skip)]
+    pub host_reads: Vec<HostRead>,
+}
+
+/// A question of a layer's template to the host data, as far as it says whom it is for.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
+pub struct HostRead {
+    /// The dotted path.
+    pub field: String,
+    /// The pattern of the nodes' names.
+    pub nodes: String,
+    pub role: Option<String>,
+    /// It is about what was last read from the nodes, not about their data.
+    pub facts: bool,
+    /// Where it is written, as far as a line tells.
+    pub at: Option<At>,
 }
 
 /// Settings of a backend, as far as they are literal; what may be secret is left out.
@@ -112,6 +143,14 @@ pub struct Module {
     pub pin: String,
 }
 
+/// A node of the workspace: a host.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Host {
+    /// Its name.
+    pub key: String,
+    pub role: String,
+}
+
 /// Where a module comes from.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -133,6 +172,8 @@ pub struct Node {
 pub enum Kind {
     Module,
     Stack,
+    /// A host.
+    Node,
 }
 
 /// What `from` needs of `to`.
@@ -144,7 +185,8 @@ pub struct Edge {
     pub kind: Need,
     /// It was found in the code, and nobody wrote it down as one.
     pub inferred: bool,
-    /// `ref` and `source` of a module; `state`, of one in s3 `bucket` and `key`, and `by: template` where templates ask for it.
+    /// `ref` and `source` of a module; `state`, of one in s3 `bucket` and `key`, and `by: template` where templates ask for it;
+    /// `fields` of what is read of a node or of a layer, with blanks between them.
     pub meta: BTreeMap<String, String>,
     /// Where it is written; `None` where no line says it.
     pub at: Option<At>,
@@ -157,6 +199,10 @@ pub enum Need {
     DependsOn,
     ReadsState,
     UsesModule,
+    /// The data of a node reads an output of a layer.
+    ReadsOutput,
+    /// The templates of a layer read what is known of a node.
+    ReadsHostData,
 }
 
 impl Need {
@@ -166,12 +212,14 @@ impl Need {
             Need::DependsOn => "depends_on",
             Need::ReadsState => "reads_state",
             Need::UsesModule => "uses_module",
+            Need::ReadsOutput => "reads_output",
+            Need::ReadsHostData => "reads_host_data",
         }
     }
 
-    /// True where `to` is applied before `from`.
+    /// True between stacks of which `to` is applied before `from`.
     pub fn orders(self) -> bool {
-        self != Need::UsesModule
+        matches!(self, Need::DependsOn | Need::ReadsState)
     }
 }
 

@@ -89,6 +89,7 @@ pub fn scan(files: Files, listing: &Listing, memo: &Memo, repo: &str, layers: &L
     for (node, one) in nodes.iter_mut().skip(plain).zip(&surveyed) {
         node.layer = Some(one.path.clone());
         node.watch_globs = one.globs.iter().cloned().collect();
+        node.host_reads = one.host_reads.clone();
         let watched: BTreeSet<String> = node.watch_paths.drain(..).chain(one.watch.iter().cloned()).collect();
         node.watch_paths = watched.into_iter().collect();
     }
@@ -115,6 +116,7 @@ fn finished(
         tree_hash: tree.memo.tree_hash(),
         stacks,
         modules,
+        nodes: None,
         edges,
         warnings,
         policy: tree.root.policy.clone(),
@@ -167,6 +169,7 @@ fn node(tree: &Tree, stack: &Settled, states: &HashMap<String, State>, owners: &
         layer: None,
         unmapped: stack.unmapped,
         watch_globs: Vec::new(),
+        host_reads: Vec::new(),
     }
 }
 

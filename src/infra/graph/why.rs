@@ -1,6 +1,6 @@
 //! Why a stack is affected, and what it has to do with others.
 
-use super::affected::{Query, affected, touched_by};
+use super::affected::{Query, affected_with, touched_by};
 use super::{Edge, Graph, Kind, Need, Node, Stack, Touched, key};
 use crate::base::{Problem, nearest::nearest};
 use serde::Serialize;
@@ -30,11 +30,12 @@ pub struct Step {
     pub edge: Option<Edge>,
 }
 
-/// Says why `name` is affected by `changed`, and what it has to do with others.
+/// Says why `name` is affected by `changed`, and what it has to do with others. `data` are the keys of layers whose
+/// templates read host data that differs.
 ///
 /// # Errors
 /// There is no such stack in this repository, or several are meant.
-pub fn why(graph: &Graph, name: &str, changed: Option<&[String]>) -> Result<Why, Problem> {
+pub fn why(graph: &Graph, name: &str, changed: Option<&[String]>, data: &[String]) -> Result<Why, Problem> {
     let stack = find(graph, name)?;
     let own = |node: &Node| node.kind == Kind::Stack && node.key == stack.key;
     let mut why = Why {
@@ -45,7 +46,7 @@ pub fn why(graph: &Graph, name: &str, changed: Option<&[String]>) -> Result<Why,
         needed_by: graph.edges.iter().filter(|edge| own(&edge.to)).cloned().collect(),
     };
     if let Some(changed) = changed {
-        let all = affected(graph, &Query { changed: changed.to_vec(), requested: Vec::new() });
+        let all = affected_with(graph, &Query { changed: changed.to_vec(), requested: Vec::new() }, data);
         let affected: HashSet<&str> = all.affected.iter().map(|touched| touched.key.as_str()).collect();
         why.way = way(graph, stack, &affected, &touched_by(graph, changed));
         why.touched = all.affected.into_iter().find(|touched| touched.key == stack.key);
@@ -116,7 +117,10 @@ fn way(graph: &Graph, stack: &Stack, affected: &HashSet<&str>, touched: &HashMap
             // A change spreads over what is affected itself, and over modules.
             let carries = match edge.kind {
                 Need::UsesModule => true,
-                _ => graph.policy.dependents && affected.contains(edge.to.key.as_str()),
+                Need::ReadsOutput | Need::ReadsHostData => false,
+                Need::DependsOn | Need::ReadsState => {
+                    graph.policy.dependents && affected.contains(edge.to.key.as_str())
+                }
             };
             if carries && seen.insert(&edge.to) {
                 before.insert(&edge.to, (node, edge));

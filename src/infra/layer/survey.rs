@@ -26,8 +26,8 @@ pub struct Seen {
     pub variables: BTreeMap<PathBuf, Layer>,
     /// Layers whose states they read, by their folders, and the names of the outputs and resources.
     pub states: BTreeMap<PathBuf, BTreeSet<String>>,
-    /// The fields of the host data that they read.
-    pub fields: BTreeSet<String>,
+    /// What they ask of the host data, each question once.
+    pub lookups: Vec<Lookup>,
 }
 
 /// Surveys a layer.
@@ -89,7 +89,9 @@ impl Host for Recorder {
 
     fn lookup(&self, asked: &Lookup) -> Result<Answer, String> {
         self.note(|seen| {
-            seen.fields.insert(asked.field.clone());
+            if !seen.lookups.contains(asked) {
+                seen.lookups.push(asked.clone());
+            }
         });
         Ok(Answer::Unknown)
     }

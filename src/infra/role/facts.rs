@@ -4,7 +4,7 @@ use crate::base::{Mask, Plain, Problem, Problems, digest};
 use serde_json::Value;
 
 /// A layer that was planned.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Found {
     pub clean: bool,
     /// Its present outputs by name, sensitive ones as digests.

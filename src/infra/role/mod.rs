@@ -40,6 +40,20 @@ pub trait Ground: Send + Sync {
 
     /// The name of its repository.
     fn repo(&self, root: &Path) -> String;
+
+    /// Why the layer `name` of `node` is not planned now: what its templates read of nodes may still change.
+    fn held_back(&self, _node: &str, _name: &str) -> Option<Wait> {
+        None
+    }
+}
+
+/// A layer that is not planned now.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Wait {
+    /// What it waits for, in words.
+    pub why: String,
+    /// It is not known yet whether it has to wait at all: nothing is read of it, and its facts have `open: true`.
+    pub open: bool,
 }
 
 /// The trees of a workspace, as its nodes hold layers of them.
@@ -60,6 +74,8 @@ pub struct Desk {
     waited: Mutex<BTreeSet<PathBuf>>,
     /// The graph of each tree, by its root.
     graphs: Mutex<BTreeMap<PathBuf, Arc<Graph>>>,
+    /// What was found last of each layer that was planned, by its output folder.
+    found: Mutex<BTreeMap<PathBuf, Found>>,
 }
 
 /// Who interrupts Terraform where it only reads. A layer that is being applied is applied to its end.
@@ -96,6 +112,7 @@ impl Desk {
             holders: Mutex::default(),
             waited: Mutex::default(),
             graphs: Mutex::default(),
+            found: Mutex::default(),
         }
     }
 
@@ -107,37 +124,61 @@ impl Desk {
     /// # Errors
     /// There is no such layer, another node holds it, it cannot be rendered, or Terraform cannot plan it.
     pub fn read(&self, node: &str, config: &Plain, places: Places<'_>, tell: &dyn Fn(&str)) -> Result<Plain> {
+        self.read_with(node, config, places, tell, false)
+    }
+
+    /// Reads the layers of `node` again of which some were held back: what was found of the others stands.
+    ///
+    /// # Errors
+    /// As [`Desk::read`].
+    pub fn read_rest(&self, node: &str, config: &Plain, places: Places<'_>, tell: &dyn Fn(&str)) -> Result<Plain> {
+        self.read_with(node, config, places, tell, true)
+    }
+
+    fn read_with(
+        &self,
+        node: &str,
+        config: &Plain,
+        places: Places<'_>,
+        tell: &dyn Fn(&str),
+        rest: bool,
+    ) -> Result<Plain> {
         let wanted = self.wanted(config);
         let layers = self.layers(node, &wanted, places)?;
         let Some((_, first)) = layers.first() else { return Ok(Plain::from_iter([("layers", Plain::map())])) };
         let run = Arc::new(self.run(&first.root)?);
         let tool = Tool::new(wanted.tool.unwrap_or_else(|| run.options.terraform.clone()));
         let (mut facts, mut states, mut problems) = (Plain::map(), Plain::map(), Problems::new());
-        let mut pending: BTreeMap<usize, &str> = BTreeMap::new();
+        // Those that are still to be applied, each with whether it is still open that it is.
+        let mut pending: BTreeMap<usize, (&str, bool)> = BTreeMap::new();
         for (at, needs) in self.order(&first.root, &layers)? {
             let Some((name, layer)) = layers.get(at) else { continue };
-            let needed = needs.iter().find_map(|need| pending.get(need));
-            let found = match needed {
-                Some(before) => Ok(self.waiting(
-                    node,
-                    name,
-                    layer,
-                    &run,
-                    &tool,
-                    format!("it reads `{before}`, which is to be applied first"),
-                )),
-                None => self.one(node, name, layer, &run, &tool, tell).or_else(|found| match pending.values().next() {
-                    Some(before) if problems.is_empty() => {
-                        let why = format!("`{before}` is to be applied first, and {}", facts::first(&found));
-                        Ok(self.waiting(node, name, layer, &run, &tool, why))
-                    }
-                    _ => Err(found),
-                }),
+            let waiting = |wait: Wait| Ok(self.waiting(node, name, layer, &run, &tool, wait));
+            let needed = needs.iter().find_map(|need| pending.get(need)).map(|(before, open)| Wait {
+                why: format!("it reads `{before}`, which is to be applied first"),
+                open: *open,
+            });
+            let held = needed.or_else(|| self.ground.held_back(node, name));
+            let open = held.as_ref().is_some_and(|wait| wait.open);
+            let known = if rest { self.found(layer) } else { None };
+            let found = match (held, known) {
+                (Some(wait), _) => waiting(wait),
+                (None, Some(known)) => Ok(known),
+                (None, None) => {
+                    let one = self.one(node, name, layer, &run, &tool, tell);
+                    one.inspect(|found| self.find(layer, found)).or_else(|found| match pending.values().next() {
+                        Some((before, open)) if problems.is_empty() => {
+                            let why = format!("`{before}` is to be applied first, and {}", facts::first(&found));
+                            waiting(Wait { why, open: *open })
+                        }
+                        _ => Err(found),
+                    })
+                }
             };
             match found {
                 Ok(mut found) => {
                     if !found.clean {
-                        pending.insert(at, name);
+                        pending.insert(at, (name, open));
                         if found.plan.is_some() && self.waited(layer, false) {
                             found.state.set("waited", true);
                         }
@@ -170,8 +211,23 @@ impl Desk {
         Ok(order::order(&graph, &keys))
     }
 
-    /// A layer that has no plan yet: its present outputs, as far as they can be read, and `why`.
-    fn waiting(&self, node: &str, name: &str, layer: &Layer, run: &Arc<Run>, tool: &Tool, why: String) -> Found {
+    fn found(&self, layer: &Layer) -> Option<Found> {
+        self.found.lock().unwrap_or_else(PoisonError::into_inner).get(&layer.output).cloned()
+    }
+
+    fn find(&self, layer: &Layer, found: &Found) {
+        self.found.lock().unwrap_or_else(PoisonError::into_inner).insert(layer.output.clone(), found.clone());
+    }
+
+    /// A layer that has no plan yet: its present outputs, as far as they can be read, and why.
+    fn waiting(&self, node: &str, name: &str, layer: &Layer, run: &Arc<Run>, tool: &Tool, wait: Wait) -> Found {
+        let Wait { why, open } = wait;
+        if open {
+            // It is asked for again.
+            let mut found = facts::waits(&self.shown(layer), &self.mask.apply(&why), facts::Outputs::default());
+            found.state.set("open", true);
+            return found;
+        }
         self.waited(layer, true);
         // Where it never was rendered, or cannot be now, there is nothing to read.
         let _ = layer::render(run, layer);

@@ -34,6 +34,11 @@ pub fn dot(graph: &Graph, affected: Option<&Affected>) -> String {
         let _ = writeln!(out, "  {id} [label={label}, shape=component{style}];");
         known.insert(Node { kind: Kind::Module, key: module.key.clone() });
     }
+    for node in graph.nodes.iter().flatten() {
+        let (id, label) = (id(Kind::Node, &node.key), quoted(&node.key));
+        let _ = writeln!(out, "  {id} [label={label}, shape=ellipse];");
+        known.insert(Node { kind: Kind::Node, key: node.key.clone() });
+    }
     let unknown: BTreeSet<&Node> = graph.edges.iter().map(|edge| &edge.to).filter(|to| !known.contains(*to)).collect();
     for node in unknown {
         let label = quoted(&node.key);
@@ -65,6 +70,7 @@ fn id(kind: Kind, key: &str) -> String {
     quoted(&match kind {
         Kind::Stack => format!("stack:{key}"),
         Kind::Module => format!("module:{key}"),
+        Kind::Node => format!("node:{key}"),
     })
 }
 

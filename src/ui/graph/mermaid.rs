@@ -12,7 +12,9 @@ pub fn mermaid(graph: &Graph, affected: Option<&Affected>) -> String {
     let mut ids: HashMap<Node, String> = HashMap::new();
     let stacks = graph.stacks.iter().map(|stack| (Kind::Stack, &stack.key, stack.external));
     let modules = graph.modules.iter().map(|module| (Kind::Module, &module.key, false));
-    let known = stacks.chain(modules).map(|(kind, key, external)| (Node { kind, key: key.clone() }, external));
+    let nodes = graph.nodes.iter().flatten().map(|node| (Kind::Node, &node.key, false));
+    let known =
+        stacks.chain(modules).chain(nodes).map(|(kind, key, external)| (Node { kind, key: key.clone() }, external));
     let dangling = graph.edges.iter().map(|edge| (edge.to.clone(), true));
     for (node, external) in known.chain(dangling) {
         if ids.contains_key(&node) {
@@ -23,6 +25,7 @@ pub fn mermaid(graph: &Graph, affected: Option<&Affected>) -> String {
         let wave = waves.get(node.key.as_str()).filter(|_| node.kind == Kind::Stack);
         let _ = match (node.kind, wave) {
             (Kind::Module, _) => writeln!(out, "  {id}[[\"{label}\"]]:::module"),
+            (Kind::Node, _) => writeln!(out, "  {id}([\"{label}\"]):::host"),
             (Kind::Stack, Some(wave)) => writeln!(out, "  {id}[\"{label}<br>wave {wave}\"]:::affected"),
             (Kind::Stack, None) if external => writeln!(out, "  {id}[\"{label}\"]:::external"),
             (Kind::Stack, None) => writeln!(out, "  {id}[\"{label}\"]"),
@@ -32,13 +35,16 @@ pub fn mermaid(graph: &Graph, affected: Option<&Affected>) -> String {
     for edge in &graph.edges {
         let (Some(from), Some(to)) = (ids.get(&edge.from), ids.get(&edge.to)) else { continue };
         let arrow = match (edge.kind, edge.inferred) {
-            (Need::UsesModule, _) => "-.->",
-            (_, true) => "-. reads_state .->",
-            (_, false) => "-->",
+            (Need::UsesModule, _) => "-.->".to_owned(),
+            (kind, true) => format!("-. {} .->", kind.name()),
+            (_, false) => "-->".to_owned(),
         };
         let _ = writeln!(out, "  {from} {arrow} {to}");
     }
     out.push_str("  classDef module fill:#eee,stroke:#999,color:#555\n");
+    if graph.nodes.is_some() {
+        out.push_str("  classDef host fill:#e8f0fe,stroke:#1f6feb\n");
+    }
     out.push_str("  classDef external stroke-dasharray:4\n");
     out.push_str("  classDef affected fill:#fdd0a2,stroke:#e6550d\n");
     out

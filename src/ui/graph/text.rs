@@ -13,6 +13,9 @@ pub fn graph(graph: &Graph, columns: Option<usize>, paint: Paint) -> String {
     }
     let own = graph.stacks.iter().filter(|stack| !stack.external).count();
     let mut head = vec![count(own, "stack"), count(graph.modules.len(), "module"), count(graph.edges.len(), "edge")];
+    if let Some(nodes) = &graph.nodes {
+        head.insert(2, count(nodes.len(), "node"));
+    }
     if own < graph.stacks.len() {
         head.push(format!("{} of other repositories", count(graph.stacks.len() - own, "stack")));
     }
@@ -36,6 +39,11 @@ pub fn graph(graph: &Graph, columns: Option<usize>, paint: Paint) -> String {
             Origin::Registry => "registry module",
         };
         line(format!("{}  ({kind})", module.key));
+        edges.get(&node).into_iter().flatten().for_each(|edge| line(need(edge)));
+    }
+    for host in graph.nodes.iter().flatten() {
+        let node = Node { kind: Kind::Node, key: host.key.clone() };
+        line(format!("{}  (node, {})", host.key, host.role));
         edges.get(&node).into_iter().flatten().for_each(|edge| line(need(edge)));
     }
     out

@@ -51,6 +51,8 @@ fn verb(edge: &Edge) -> &'static str {
     match edge.kind.name() {
         "depends_on" => "depends on",
         "reads_state" => "reads the state of",
+        "reads_output" => "reads an output of",
+        "reads_host_data" => "reads what is known of",
         _ => "uses",
     }
 }
@@ -69,7 +71,9 @@ fn edges(
     for edge in edges {
         let (_, key) = other(edge);
         let inferred = if edge.inferred { ", inferred" } else { "" };
-        table.row([key.clone(), format!("{}{inferred}", edge.kind.name()), place(edge.at.as_ref())]);
+        let fields = edge.meta.get("fields").map(|fields| format!(" {}", fields.replace(' ', ", ")));
+        let how = format!("{}{}{inferred}", edge.kind.name(), fields.unwrap_or_default());
+        table.row([key.clone(), how, place(edge.at.as_ref())]);
     }
     format!("\n{}", table.render(columns, paint))
 }

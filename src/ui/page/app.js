@@ -24,6 +24,8 @@
 
   const link = { stack: (key) => "#/stacks/" + part(key), run: (id) => "#/runs/" + part(id), node: (name) => "#/nodes/" + part(name), nodeRun: (id) => "#/node-runs/" + part(id) };
   const stackLink = (key) => h("a", { href: link.stack(key) }, key);
+  // One end of an edge.
+  const end = ({ kind, key }) => kind === "stack" ? stackLink(key) : h("a", { href: kind === "node" ? link.node(key) : "#/modules/" + part(key) }, key);
   const shortId = (id) => id.length > 13 ? id.slice(0, 8) + "…" + id.slice(-4) : id;
   const runLink = (id) => h("a.id", { href: link.run(id), title: id }, shortId(id));
   const stateChip = (state) => chip(state, STATES[state] ?? { clean: "good", drifted: "bad", pass: "good", fail: "bad", warn: "warn", superseded: "quiet", unconfirmed: "warn",
@@ -117,8 +119,8 @@
     },
 
     graph: { whole: true, async load(_, asked) {
-      const { value, text } = await api("repos/-/-/graph" + query({ run: asked.get("run") }));
-      return { text, build: () => drawing(value, asked), same: (other) => other.value.tree_hash === value.tree_hash && JSON.stringify(other.value.run) === JSON.stringify(value.run), value };
+      const { value, text } = await api("repos/-/-/graph" + query({ run: asked.get("run"), ref: asked.get("ref") }));
+      return { text, build: () => drawing(value, asked), same: (other) => other.value.tree_hash === value.tree_hash && JSON.stringify([other.value.nodes, other.value.edges.length]) === JSON.stringify([value.nodes, value.edges.length]) && JSON.stringify(other.value.run) === JSON.stringify(value.run), value };
     } },
 
     runs: listView("Runs", () => [
@@ -153,7 +155,6 @@
 
     async module(id) {
       const { value, text } = await api("modules/" + part(id));
-      const end = (node) => node.kind === "stack" ? stackLink(node.key) : h("a", { href: "#/modules/" + part(node.key) }, node.key);
       return { text, title: value.key, build: () => h("div", head(copied(value.key, "key"), h("span.note", value.kind + " module"), h("a.main.quiet", { href: "#/graph?" + "select=" + part("module:" + value.key) }, "On the graph")),
         h("dl", fact("source", value.source), fact("folder", value.kind === "local" ? value.path : null), fact("pinned", value.ref), fact("newest", value.latest), fact("behind", value.behind ? plural(value.behind, "release") : null)),
         h("section", h("h2", "Used by ", h("span.count", value.used_by.length)), value.used_by.length ? table(["Who", "As", "Where"], value.used_by.map((edge) => [end(edge.from), h("code", edge.meta.source ?? ""), edge.at ? h("code", `${edge.at.file}:${edge.at.line}`) : ""])) : nothing("Nobody uses it.")),
@@ -167,6 +168,8 @@
       return { text, title: name, build: () => h("div", head(copied(value.name, "name"), value.last_run ? stateChip(value.last_run.outcome) : null),
         h("dl", fact("role", value.role), fact("system", value.family ? `${value.family} ${value.release ?? ""}` : "never probed"), fact("facts read", when(value.facts)), fact("file", h("code", value.file))),
         (value.last_run?.problems ?? []).map((text) => h("div.problem", text)),
+        [["Reads outputs of", value.depends_on, "to"], ["Read by", value.depended_on_by, "from"]].map(([title, list, other]) => list.length ? h("section", h("h2", title, " ", h("span.count", list.length)),
+          table(["Stack", "What", "Where"], list.map((edge) => [end(edge[other]), h("code", (edge.meta.fields ?? "").split(" ").join(", ")), edge.at ? h("code", `${edge.at.file}:${edge.at.line}`) : ""]))) : null),
         h("section", h("h2", "Runs"), value.runs.length ? table(["Run", "What", "Outcome", "Operations", "By", "Started"], value.runs.map((run) => [h("a.id", { href: link.nodeRun(run.id) }, run.id), run.mode || "–", stateChip(run.outcome), run.operations, run.by ?? "", when(run.started)])) : nothing("No run had it."))) };
     },
 
@@ -254,7 +257,6 @@
   }
 
   function stackPage(stack) {
-    const end = (node) => node.kind === "stack" ? stackLink(node.key) : h("a", { href: "#/modules/" + part(node.key) }, node.key);
     const edges = (title, list, other, none) => h("section", h("h2", title, " ", h("span.count", list.length)), list.length ? table(["What", "How", "Where"], list.map((edge) => [end(edge[other]), h("span", h("i", { class: "line " + (edge.type === "uses_module" ? "dotted" : edge.inferred ? "dashed" : "plain") }), edge.type + (edge.inferred ? " (inferred)" : "")),
       edge.at ? h("code", `${edge.at.file}:${edge.at.line}`) : ""])) : h("p.muted", none));
     const last = (phase) => { const one = stack.last[phase]; return one ? tile("Last " + phase, one.error ? "failed" : SIGNS.map(([name, sign]) => one.summary[name] ? sign + one.summary[name] : "").filter(Boolean).join(" ") || "no changes", ago(one.ended), link.run(one.run), one.error ? "bad" : null) : tile("Last " + phase, "never"); };
@@ -283,12 +285,16 @@
     const run = graph.run ? new Map(graph.run.stacks.map((stack) => [stack.stack, stack])) : null;
     const look = { ...looks.graph, selected: asked.get("select") ?? looks.graph.selected ?? null };
     if (asked.get("q") !== null) look.text = asked.get("q");
-    const view = graphView(graph, { run, look, link: link.stack, locks: new Map(graph.locks.map((lock) => [lock.stack, lock])), drift: new Map(graph.drift.map((one) => [one.stack, one])),
-      chosen: (id) => { const kept = new URLSearchParams(); if (asked.get("run")) kept.set("run", asked.get("run")); if (id && !id.startsWith("group:")) kept.set("select", id); const text = kept.toString(); history.replaceState(null, "", "#/graph" + (text ? "?" + text : "")); } });
+    const view = graphView(graph, { run, look, link: link.stack, nodeLink: link.node, locks: new Map(graph.locks.map((lock) => [lock.stack, lock])), drift: new Map(graph.drift.map((one) => [one.stack, one])),
+      chosen: (id) => { const kept = new URLSearchParams(); for (const name of ["run", "ref"]) if (asked.get(name)) kept.set(name, asked.get(name)); if (id && !id.startsWith("group:")) kept.set("select", id); const text = kept.toString(); history.replaceState(null, "", "#/graph" + (text ? "?" + text : "")); } });
     looks.graph = view.wish;
     current.close = () => view.close();
     window.suil = { view, graph };
-    const banner = graph.run ? h("div.banner", h("span", graph.run.mode, " ", runLink(graph.run.id)), stateChip(graph.run.state), counted(graph.run.stacks.reduce((sum, one) => ({ ...sum, [one.state]: (sum[one.state] ?? 0) + 1 }), {})), h("span.space"), h("a", { href: "#/graph" }, "Leave the run"))
+    const ref = asked.get("ref"), then = graph.run?.commit;
+    const at = ref ? h("span", "at ", h("code", { title: graph.sha }, ref.slice(0, 40)), " ", h("a", { href: "#/graph" + query({ run: asked.get("run") }) }, "Back to the present"))
+      : typeof then === "string" && then ? h("a", { href: "#/graph" + query({ run: graph.run.id, ref: then }) }, "As the tree was then") : null;
+    const banner = graph.run ? h("div.banner", h("span", graph.run.mode, " ", runLink(graph.run.id)), stateChip(graph.run.state), counted(graph.run.stacks.reduce((sum, one) => ({ ...sum, [one.state]: (sum[one.state] ?? 0) + 1 }), {})), h("span.space"), at, h("a", { href: "#/graph" }, "Leave the run"))
+      : ref ? h("div.banner", at)
       : graph.cycles.length ? h("div.banner.bad", "Cycle: " + graph.cycles.map((cycle) => cycle.join(" → ")).join("; ")) : null;
     return h("div.whole", banner, view.element);
   }

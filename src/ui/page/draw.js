@@ -3,6 +3,7 @@ const BOX = { w: 208, h: 44 };
 
 function sized(node) {
   if (node.kind === "module") return { w: 176, h: 36, outside: true };
+  if (node.kind === "node") return { w: 176, h: 40 };
   return { w: BOX.w, h: BOX.h, wave: node.wave, outside: node.kind === "external" || node.kind === "unknown" };
 }
 
@@ -78,11 +79,13 @@ function painter(canvas) {
         pen.strokeStyle = colours.line; pen.lineWidth = 1; pen.stroke();
       }
     }
-    round(x, y, w, h, module ? h / 2 : 8);
+    const host = (group ? node.members[0] : node).kind === "node";
+    round(x, y, w, h, module ? h / 2 : host ? 2 : 8);
     // What is dimmed still covers the edges behind it.
     pen.globalAlpha = 1;
     pen.fillStyle = module || away || alpha < 1 ? colours.bg : colours.panel;
     pen.fill();
+    if (host) { pen.globalAlpha = alpha * (colours.dark ? 0.16 : 0.08); pen.fillStyle = colours.accent; pen.fill(); }
     const far = scale >= 0.3 ? null : node.kind === "stack" ? look.tone : colours.strong;
     if (tint || far) { pen.globalAlpha = alpha * (tint ? (colours.dark ? 0.3 : 0.16) * (scale < 0.3 ? 3 : 1) : 0.3); pen.fillStyle = tint ?? far; pen.fill(); }
     pen.globalAlpha = alpha;
@@ -95,6 +98,12 @@ function painter(canvas) {
     if (look.focus) {
       round(x - 4, y - 4, w + 8, h + 8, 11);
       pen.strokeStyle = colours.accent; pen.lineWidth = 1.5; pen.stroke();
+    }
+    if (host) {
+      // The foot of a machine.
+      pen.fillStyle = pen.strokeStyle; pen.globalAlpha = alpha * 0.7;
+      pen.fillRect(x, y + h - 3, w, 3);
+      pen.globalAlpha = alpha;
     }
     if (node.environment && node.kind === "stack") {
       pen.fillStyle = look.tone;

@@ -3,7 +3,7 @@
   const data = JSON.parse(document.getElementById("data").textContent);
   const { graph, affected } = data;
   const problems = graph.warnings.length;
-  const read = () => { const at = decodeURIComponent(location.hash.slice(1)); return /^(stack|module):/.test(at) ? at : null; };
+  const read = () => { const at = decodeURIComponent(location.hash.slice(1)); return /^(stack|module|node):/.test(at) ? at : null; };
   const view = graphView(graph, {
     affected, look: { selected: read() },
     chosen: (id) => history.replaceState(null, "", id && !id.startsWith("group:") ? "#" + encodeURIComponent(id) : location.pathname + location.search),

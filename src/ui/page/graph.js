@@ -1,14 +1,19 @@
 // The drawing one can pan, zoom, filter and click.
-// `options`: affected, run (stacks of a run by key), locks and drift (by key), chosen(id), link(key), look (kept between visits).
+// `options`: affected, run (stacks of a run by key), locks and drift (by key), chosen(id), link(key) and nodeLink(key), look (kept between visits).
 function graphView(graph, options = {}) {
   const whole = model(graph, options.affected);
   const run = options.run ?? null;
   const stacks = [...whole.boxes.values()].filter((box) => box.kind === "stack");
   const modules = [...whole.boxes.values()].filter((box) => box.kind === "module");
+  const hosts = [...whole.boxes.values()].filter((box) => box.kind === "node");
   const wish = Object.assign({
     text: "", environment: "", affected: false, modules: modules.length > 0 && modules.length <= 40 && stacks.length <= 160,
+    nodes: hosts.length > 0 && stacks.length <= 160 && (hosts.length <= HOSTS || new Set(hosts.map((box) => box.host.role)).size <= HOSTS),
     near: true, group: "auto", open: new Set(), selected: null,
   }, options.look ?? {});
+  // Of what is not there nothing is wished: the next graph may have it.
+  if (!modules.length) delete wish.modules;
+  if (!hosts.length) delete wish.nodes;
   const canvas = h("canvas.drawing", { tabindex: 0, role: "application", "aria-label":
     "Drawing of the stack graph. Arrow keys go along the edges, plus and minus zoom, slash filters; the list beside it holds the same stacks." });
   const paint = painterLater(canvas);
@@ -25,8 +30,8 @@ function graphView(graph, options = {}) {
     drawn = layout(now.size, edges, most);
     drawn.columns.forEach((column) => { column.kinds = new Set(); });
     now.nodes.forEach((node, i) => drawn.columns[drawn.of[i]].kinds.add(node.kind));
-    // Groups stand in no wave, and the waves of a run or of a change are others than those of the whole.
-    now.column = run || whole.affected || now.nodes.some((node) => node.kind === "group") ? "level" : "wave";
+    // Groups and nodes stand in no wave, and the waves of a run or of a change are others than those of the whole.
+    now.column = run || whole.affected || now.nodes.some((node) => node.kind === "group" || node.kind === "node") ? "level" : "wave";
     now.at = drawn.at.map((at, i) => ({ ...at, w: now.size[i].w, h: now.size[i].h }));
     // Each segment is drawn once a look, however many edges share it.
     const strokes = new Map();
@@ -135,16 +140,21 @@ function graphView(graph, options = {}) {
     }
     pen.globalAlpha = 1;
     pen.setLineDash([]);
-    // Edges that go round in a circle, or stay in one column, are red: such an order is none.
-    pen.strokeStyle = colours.bad; pen.lineWidth = 1.6;
+    // Edges that go round in a circle, or stay in one column, are red: such an order is none. What is read of nodes may go
+    // round: their data is there before anything is applied.
+    pen.lineWidth = 1.6;
     now.edges.forEach((edge, i) => {
       if (drawn.routes[i] || edge.type === "uses_module") return;
+      const read = edge.type === "reads_host_data" || edge.type === "reads_output";
+      pen.strokeStyle = lies(edge) ? colours.accent : read ? colours.edge : colours.bad;
+      pen.setLineDash(read ? STYLES.inferred.dash : []);
       const a = now.at[edge.from], b = now.at[edge.to];
       pen.beginPath();
       pen.moveTo(a.x, a.y - a.h / 2);
       pen.bezierCurveTo(a.x, a.y - a.h / 2 - 50, b.x, b.y - b.h / 2 - 50, b.x, b.y - b.h / 2);
       pen.stroke();
     });
+    pen.setLineDash([]);
     if (k > 0.35) {
       const heads = new Map();
       now.edges.forEach((edge, i) => { if (drawn.routes[i]) { const shining = lies(edge); if (!heads.get(edge.to)) heads.set(edge.to, shining ? 2 : edge.type === "uses_module" ? 0 : 1); } });
@@ -253,12 +263,14 @@ function graphView(graph, options = {}) {
   // --- selecting
 
   function select(id, move) {
+    // Another graph may have had it.
+    if (id && !whole.boxes.has(id) && now.number.get(id) === undefined) id = null;
     if (id) {
       const box = whole.boxes.get(id);
       if (box && now.number.get(id) === undefined) {
         // It is in a group, or filtered away: what was asked for is to be seen.
-        if (now.place(id) === undefined || box.kind === "module" && !wish.modules) {
-          if (box.kind === "module") wish.modules = true;
+        if (now.place(id) === undefined || ASIDE[box.kind] && !wish[ASIDE[box.kind]]) {
+          if (ASIDE[box.kind]) { wish[ASIDE[box.kind]] = true; sync(); }
           else if (!now.shown.has(id)) { wish.text = ""; wish.environment = ""; wish.affected = false; sync(); }
           build(true);
         }
@@ -412,22 +424,23 @@ function graphView(graph, options = {}) {
   const grouping = choice("Group", "group", [["auto", "Group: automatic"], ["none", "Group: none"], ["folder", "Group: folder"], ["path", "Group: stack"], ["environment", "Group: environment"]]);
   const only = whole.affected ? toggle("Affected only", "affected", "Show what the change touches, alone") : null;
   const uses = modules.length ? toggle("Modules", "modules", "Show modules and who uses them") : null;
+  const machines = hosts.length ? toggle("Nodes", "nodes", "Show the nodes whose data reads an output, and those of whom a template reads something") : null;
   const near = toggle("Neighbours", "near", "Show what is next to the stacks that the filter leaves, too");
   const total = h("output.total", { "aria-live": "polite" });
-  const sync = () => { search.value = wish.text; environment.value = wish.environment; for (const [box, name] of [[only, "affected"], [uses, "modules"], [near, "near"]]) if (box) box.firstChild.checked = wish[name]; };
+  const sync = () => { search.value = wish.text; environment.value = wish.environment; for (const [box, name] of [[only, "affected"], [uses, "modules"], [machines, "nodes"], [near, "near"]]) if (box) box.firstChild.checked = wish[name]; };
   const more = h("button.more", { type: "button", "aria-expanded": "false", onclick: () => { const shown = bar.classList.toggle("open"); more.setAttribute("aria-expanded", String(shown)); } }, "Filters");
   const opened = h("div.opened");
   function reopen() {
-    const names = now.grouping === "none" ? [] : [...wish.open].sort();
+    const names = [...wish.open].filter((name) => now.grouping !== "none" || name.startsWith("role ")).sort();
     opened.hidden = !names.length;
     opened.replaceChildren(...names.map((name) => h("button", { type: "button", title: "Fold this group again", onclick: () => { wish.open.delete(name); wish.selected = null; panel(); build(); } }, name, " ×")),
       names.length > 1 ? h("button", { type: "button", onclick: () => { wish.open.clear(); wish.selected = null; panel(); build(); } }, "Fold all") : "");
   }
-  const bar = h("div.bar", search, more, h("div.filters", whole.environments.length > 1 ? environment : null, stacks.length > 12 ? grouping : null, only, uses, near), total);
+  const bar = h("div.bar", search, more, h("div.filters", whole.environments.length > 1 ? environment : null, stacks.length > 12 ? grouping : null, only, uses, machines, near), total);
   function count() {
-    const shown = now.stacks.length, groups = now.nodes.filter((node) => node.kind === "group").length;
+    const shown = now.stacks.length, groups = now.nodes.filter((node) => node.kind === "group" && node.members[0].kind === "stack").length;
     total.textContent = (shown === stacks.length ? plural(shown, "stack") : `${shown.toLocaleString("en")} of ${plural(stacks.length, "stack")}`)
-      + (groups ? ` in ${plural(groups, "group")}` : "");
+      + (groups ? ` in ${plural(groups, "group")}` : "") + (now.hosts ? `, ${plural(now.hosts, "node")}` : "");
     empty.hidden = now.nodes.length > 0;
   }
   const empty = h("p.empty.over", { hidden: true }, stacks.length ? "No stack fits the filter." : "There are no stacks here yet.");
@@ -462,13 +475,13 @@ function graphView(graph, options = {}) {
     const close = h("button.close", { type: "button", "aria-label": "Close", title: "Close (Esc)", onclick: () => { select(null); canvas.focus(); } }, "×");
     const group = id.startsWith("group:") && now.nodes[now.number.get(id)];
     if (group) {
-      return fill(drawer, close, h("h2", group.key), h("p.kind", plural(group.members.length, "stack")),
+      return fill(drawer, close, h("h2", group.key), h("p.kind", plural(group.members.length, group.members[0].kind)),
         h("button.main", { type: "button", onclick: () => open(group.key) }, "Open the group"),
         h("ul.links", group.members.slice(0, 200).map((box) => h("li", jump(box.id)))));
     }
     const box = whole.boxes.get(id);
     if (!box) return drawer.replaceChildren();
-    fill(drawer, close, details(whole, box, { jump, link: options.link, run: run?.get(box.key), lock: options.locks?.get(box.key), drift: options.drift?.get(box.key) }));
+    fill(drawer, close, details(whole, box, { jump, link: options.link, nodeLink: options.nodeLink, run: run?.get(box.key), lock: options.locks?.get(box.key), drift: options.drift?.get(box.key) }));
     drawer.scrollTop = 0;
   }
   function jump(id) {
@@ -482,8 +495,9 @@ function graphView(graph, options = {}) {
     h("button.tool", { type: "button", title: "Zoom out (−)", "aria-label": "Zoom out", onclick: () => zoom(1 / 1.3) }, "−"),
     h("button.tool", { type: "button", title: "Fit all (f)", "aria-label": "Fit all", onclick: () => fit() }, "⤢"));
   const legend = h("details.legend", h("summary", "Legend"), h("ul",
-    h("li", h("i.line.plain"), "depends_on"), h("li", h("i.line.dashed"), "reads_state, inferred"), h("li", h("i.line.dotted"), "uses_module"),
+    h("li", h("i.line.plain"), "depends_on"), h("li", h("i.line.dashed"), hosts.length ? "what is read: inferred" : "reads_state, inferred"), h("li", h("i.line.dotted"), "uses_module"),
     h("li", h("i.swatch.external"), "stack of another repository"),
+    hosts.length ? h("li", h("i.swatch.host"), "node") : null,
     whole.affected ? h("li", [0, 1, 2, 3, 4, 5].map((wave) => h("i.swatch", { "data-wave": wave })), "affected, by wave") : null,
     options.locks ? h("li", h("i.swatch.locked"), "locked") : null, options.drift ? h("li", h("i.swatch.drifted"), "drifted") : null,
     h("li", h("kbd", "/"), "filter ", h("kbd", "f"), "fit ", h("kbd", "←→"), "along edges")));

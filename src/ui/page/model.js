@@ -20,6 +20,13 @@ function model(graph, affected) {
       environment: "", module, touched: null, words: (module.key + "\n" + module.source).toLowerCase(),
     });
   }
+  for (const node of graph.nodes ?? []) {
+    const [label, ...domain] = node.key.split(".");
+    boxes.set("node:" + node.key, {
+      id: "node:" + node.key, kind: "node", key: node.key, label, sub: [node.role, domain.join(".")].filter(Boolean).join(" · "),
+      environment: "", host: node, touched: null, words: (node.key + "\n" + node.role).toLowerCase(),
+    });
+  }
   const edges = [];
   for (const edge of graph.edges) {
     const from = edge.from.kind + ":" + edge.from.key, to = edge.to.kind + ":" + edge.to.key;
@@ -66,6 +73,12 @@ function folders(stacks, most = 72) {
   return (box) => cut(box.stack.path, best);
 }
 
+// The kinds that one may leave out, each by the wish that keeps it.
+const ASIDE = { module: "modules", node: "nodes" };
+
+// So many nodes are drawn one by one; more stand in groups by role.
+const HOSTS = 24;
+
 // What is drawn of a model: the boxes that the filter leaves, folded into groups where there are too many.
 function scene(whole, wish) {
   const words = wish.text.toLowerCase().split(/\s+/).filter(Boolean);
@@ -75,7 +88,8 @@ function scene(whole, wish) {
     && (!wish.affected || box.touched);
   const chosen = new Set();
   for (const box of whole.boxes.values()) {
-    if (box.kind === "module" ? words.length && wish.modules && !wish.affected && !wish.environment && fits(box) : fits(box)) chosen.add(box.id);
+    const aside = ASIDE[box.kind];
+    if (aside ? words.length && wish[aside] && !wish.affected && !wish.environment && fits(box) : fits(box)) chosen.add(box.id);
   }
   const filtered = words.length > 0 || wish.environment || wish.affected;
   const shown = new Set(chosen);
@@ -89,7 +103,8 @@ function scene(whole, wish) {
     while (queue.length) for (const edge of whole.needs.get(queue.pop())) if (!shown.has(edge.to)) { shown.add(edge.to); queue.push(edge.to); }
     if (!filtered) for (const box of whole.boxes.values()) if (box.kind === "module") shown.add(box.id);
   }
-  for (const id of [...shown]) if (!wish.modules && whole.boxes.get(id).kind === "module") shown.delete(id);
+  if (!filtered) for (const box of whole.boxes.values()) if (box.kind === "node") shown.add(box.id);
+  for (const id of [...shown]) { const aside = ASIDE[whole.boxes.get(id).kind]; if (aside && !wish[aside]) shown.delete(id); }
   const boxes = [...shown].map((id) => whole.boxes.get(id));
   const stacks = boxes.filter((box) => box.kind === "stack");
   const grouping = wish.group === "auto" ? (stacks.length > 160 ? "folder" : "none") : wish.group;
@@ -102,7 +117,21 @@ function scene(whole, wish) {
     if (!groups.has(name)) groups.set(name, []);
     groups.get(name).push(box);
   }
-  const nodes = boxes.filter((box) => box.kind !== "stack");
+  const hosts = boxes.filter((box) => box.kind === "node"), roles = new Map();
+  if (hosts.length > HOSTS) for (const box of hosts) {
+    const name = "role " + box.host.role;
+    if (wish.open.has(name)) continue;
+    if (!roles.has(name)) roles.set(name, []);
+    roles.get(name).push(box);
+  }
+  const nodes = boxes.filter((box) => box.kind !== "stack" && box.kind !== "node");
+  for (const box of hosts) {
+    const name = "role " + box.host.role;
+    if (roles.get(name)?.length > 1) into.set(box.id, "group:" + name); else nodes.push(box);
+  }
+  for (const [name, members] of roles) if (members.length > 1) nodes.push({
+    id: "group:" + name, kind: "group", key: name, label: members[0].host.role, sub: "role", members, environment: "", touched: null, words: "",
+  });
   for (const box of stacks) {
     const group = by && groups.get(by(box));
     if (group && group.length > 1) into.set(box.id, "group:" + by(box)); else nodes.push(box);
@@ -123,5 +152,5 @@ function scene(whole, wish) {
     const known = edges.get(key);
     if (known) { known.count++; known.inferred &&= edge.inferred; } else edges.set(key, { ...edge, from, to, count: 1 });
   }
-  return { nodes, edges: [...edges.values()], number, place, chosen, stacks, grouping, filtered, shown };
+  return { nodes, edges: [...edges.values()], number, place, chosen, stacks, hosts: hosts.length, grouping, filtered, shown };
 }

@@ -1,6 +1,6 @@
 //! The form in which a graph is kept: all of it, with what its JSON leaves out.
 
-use crate::infra::graph::{Backend, Config, Edge, Env, Graph, Module, Policy, Stack, Warning};
+use crate::infra::graph::{Backend, Config, Edge, Env, Graph, Host, HostRead, Module, Policy, Stack, Warning};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -12,6 +12,7 @@ pub struct Form<'a> {
     tree_hash: &'a str,
     stacks: Vec<Row>,
     modules: &'a [Module],
+    nodes: &'a Option<Vec<Host>>,
     edges: &'a [Edge],
     warnings: &'a [Warning],
     policy: &'a Policy,
@@ -26,6 +27,7 @@ pub struct Whole {
     tree_hash: String,
     stacks: Vec<Row>,
     modules: Vec<Module>,
+    nodes: Option<Vec<Host>>,
     edges: Vec<Edge>,
     warnings: Vec<Warning>,
     policy: Policy,
@@ -54,17 +56,19 @@ struct Row {
     layer: Option<String>,
     unmapped: bool,
     watch_globs: Vec<String>,
+    host_reads: Vec<HostRead>,
 }
 
 impl<'a> Form<'a> {
     pub fn of(graph: &'a Graph) -> Form<'a> {
-        let Graph { repo, sha, tree_hash, stacks, modules, edges, warnings, policy, closed, links: _ } = graph;
+        let Graph { repo, sha, tree_hash, stacks, modules, nodes, edges, warnings, policy, closed, links: _ } = graph;
         Form {
             repo,
             sha,
             tree_hash,
             stacks: stacks.iter().cloned().map(Row::from).collect(),
             modules,
+            nodes,
             edges,
             warnings,
             policy,
@@ -75,13 +79,14 @@ impl<'a> Form<'a> {
 
 impl From<Whole> for Graph {
     fn from(whole: Whole) -> Graph {
-        let Whole { repo, sha, tree_hash, stacks, modules, edges, warnings, policy, closed } = whole;
+        let Whole { repo, sha, tree_hash, stacks, modules, nodes, edges, warnings, policy, closed } = whole;
         Graph {
             repo,
             sha,
             tree_hash,
             stacks: stacks.into_iter().map(Stack::from).collect(),
             modules,
+            nodes,
             edges,
             warnings,
             policy,
@@ -129,5 +134,6 @@ between!(
     watch_paths,
     layer,
     unmapped,
-    watch_globs
+    watch_globs,
+    host_reads
 );
