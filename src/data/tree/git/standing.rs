@@ -260,7 +260,7 @@ mod tests {
                       file:.git/config\0remote.origin.url\ngit@h:o/r\0command line:\0core.bare\0";
         let settings = Settings::read(listed);
         let origins: Vec<&Path> = settings.origins.iter().map(PathBuf::as_path).collect();
-        assert_eq!(origins, [Path::new(".git/config"), Path::new("/home/a/.gitconfig")]);
+        assert_eq!(origins, [Path::new("/home/a/.gitconfig"), Path::new(".git/config")]);
         assert_eq!(settings.remote().as_deref(), Some("git@h:o/r"));
         assert_eq!(Settings::read("file:c\0remote.up.url\nu\0").remote().as_deref(), Some("u"));
         assert_eq!(settings.all(|name| name == "core.bare").collect::<Vec<_>>(), ["true"]);
