@@ -167,6 +167,7 @@ impl Work<'_> {
         artifact.prepare()?;
         let made = self.try_make(at, &artifact);
         match &made {
+            Ok(made) if made.absent.is_some() => self.discard(at, clock::now())?,
             Ok(made) if self.run.mode != Mode::Plan => artifact.put(&self.artifact(at), &made.card)?,
             // What was planned before is not what would be planned now.
             Err(failure) if !failure.interrupted => self.discard(at, clock::now())?,
@@ -187,7 +188,6 @@ impl Work<'_> {
             }
             let (planned, open, tree) = self.open_plan(at, session, artifact)?;
             if let Some(problem) = self.stateless(session, &planned)? {
-                artifact.remove()?;
                 let card = card(self, at, tree, true);
                 return Ok(Made { planned: Planned::default(), card, absent: Some(problem) });
             }
