@@ -140,6 +140,21 @@ fn an_environment_that_all_may_read_touches_all() {
     assert_eq!(found, ["stacks/kiln:quay@east_blue watch_path", "stacks/ferry:harbor watch_path+reads_state"]);
 }
 
+#[test]
+fn what_is_wrong_in_the_settings_of_the_tree_is_told_once_and_ends_the_scan() {
+    let room = tree();
+    write(room.path(), "stacks.yaml", "marker: true\n");
+    let problems = graph::scan(room.path(), "o/r").expect_err("a problem");
+    let place = problems[0].place.map(|place| place.to_string());
+    assert_eq!((problems.len(), place.as_deref()), (1, Some("stacks.yaml:1:1")), "{problems:?}");
+    assert!(problems[0].expected.is_some());
+    std::fs::remove_file(room.path().join("stacks.yaml")).expect("removed");
+    write(room.path(), "stacks/ferry/.stackorder.yaml", "instances: [a]\n");
+    let problems = graph::scan(room.path(), "o/r").expect_err("a problem");
+    let place = problems[0].place.map(|place| place.to_string());
+    assert_eq!((problems.len(), place.as_deref()), (1, Some("stacks/ferry/.stackorder.yaml:1:13")), "{problems:?}");
+}
+
 /// Every field of the questions to the host data, from a scan and from its cache.
 #[test]
 fn what_a_layer_asks_of_hosts_is_known_with_its_line() {
@@ -170,19 +185,4 @@ fn what_a_layer_asks_of_hosts_is_known_with_its_line() {
     let again = open().expect("a graph");
     assert!(again.cached);
     assert_eq!(asked(&again.graph), want);
-}
-
-#[test]
-fn what_is_wrong_in_the_settings_of_the_tree_is_told_once_and_ends_the_scan() {
-    let room = tree();
-    write(room.path(), "stacks.yaml", "marker: true\n");
-    let problems = graph::scan(room.path(), "o/r").expect_err("a problem");
-    let place = problems[0].place.map(|place| place.to_string());
-    assert_eq!((problems.len(), place.as_deref()), (1, Some("stacks.yaml:1:1")), "{problems:?}");
-    assert!(problems[0].expected.is_some());
-    std::fs::remove_file(room.path().join("stacks.yaml")).expect("removed");
-    write(room.path(), "stacks/ferry/.stackorder.yaml", "instances: [a]\n");
-    let problems = graph::scan(room.path(), "o/r").expect_err("a problem");
-    let place = problems[0].place.map(|place| place.to_string());
-    assert_eq!((problems.len(), place.as_deref()), (1, Some("stacks/ferry/.stackorder.yaml:1:13")), "{problems:?}");
 }

@@ -40,7 +40,7 @@ impl Work<'_> {
             if matches!(stand.state(), StackState::Applied | StackState::Skipped) {
                 continue;
             }
-            match self.is_shown(at).and_then(|()| self.planned_for(at, from_plan)) {
+            match self.planned_for(at, from_plan) {
                 Ok(basis) => {
                     self.change(at, |stand| {
                         stand.summary = basis.summary.clone();
@@ -62,23 +62,6 @@ impl Work<'_> {
                 Err(problems)
             }
         }
-    }
-
-    /// Where this run showed its own plans: another run may have made a plan in the place of one of them since, or used it.
-    fn is_shown(&self, at: usize) -> Result<(), Problem> {
-        if !self.shows {
-            return Ok(());
-        }
-        let card = self.found(at)?.map(|(_, card)| card);
-        if card.as_ref().is_some_and(|card| card.run == self.run.id) {
-            return Ok(());
-        }
-        let problem = Problem::new(format!("the plan of stack `{}` is not the one that was shown", self.set.key(at)));
-        let problem = match card {
-            Some(card) => problem.note(format!("run `{}` made another one meanwhile", card.run)),
-            None => problem.note("another run used it meanwhile, or somebody removed it"),
-        };
-        Err(problem.help("plan and apply it again").kind(Kind::Refused))
     }
 
     /// What was planned of a stack for the commit of the run.

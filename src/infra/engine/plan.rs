@@ -28,7 +28,6 @@ impl Work<'_> {
     /// The store cannot be written, or the run was superseded meanwhile: refused.
     pub fn plan(&mut self) -> Result<(), Problem> {
         self.advance(RunState::Planning)?;
-        self.shows = true;
         let planned = |at: &usize| matches!(self.stand(*at).state(), StackState::Planned | StackState::Noop);
         let done: BTreeSet<usize> = (0..self.set.len()).filter(planned).collect();
         self.each(&done, |at| self.plan_one(at));

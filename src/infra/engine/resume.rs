@@ -1,7 +1,7 @@
 //! Goes on with a run that a crash, a failure or Ctrl-C ended: exactly with what is not done.
 
 use super::artifact::Card;
-use super::gate::{Bases, Basis};
+use super::gate::{Bases, Basis, shown};
 use super::session::log_name;
 use super::work::Work;
 use crate::base::problem::{self, Kind};
@@ -75,7 +75,7 @@ impl Work<'_> {
             if begun {
                 again.insert(key);
             } else {
-                let planned = self.artifact(at).read().ok().flatten().map(|card| card.run);
+                let planned = self.found(at).ok().flatten().map(|(_, card)| card.run);
                 problems.extend(self.failed_checks(at, planned.as_ref().unwrap_or(&self.run.id)));
             }
         }
@@ -114,10 +114,10 @@ impl Work<'_> {
         let plan = planned.filter(|outcome| outcome.error.is_none() || outcome.addresses != Default::default());
         match (plan, self.planned_for(at, true)) {
             (Some(outcome), found) => {
-                // Another run may have planned it since: its plan was not shown in this one.
-                let shown = |card: &Card| outcome.digest.as_deref() == Some(card.plan.as_str());
-                let card = found.ok().and_then(|basis| basis.card).filter(|card| !begun && shown(card));
-                let summary = super::gate::shown(outcome);
+                // Another run may have put its plan in the place of the one that was shown here.
+                let same = |card: &Card| outcome.digest.as_deref() == Some(card.plan.as_str());
+                let card = found.ok().and_then(|basis| basis.card).filter(|card| !begun && same(card));
+                let summary = shown(outcome);
                 Ok(Basis { summary, card, unknown: outcome.unknown.clone(), run: self.run.id.clone() })
             }
             (None, found) => found.map(|basis| Basis { card: basis.card.filter(|_| !begun), ..basis }),

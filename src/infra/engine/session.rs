@@ -283,13 +283,13 @@ impl Session<'_> {
             _ => Problem::new(format!("stack `{key}`: `{program} {step}` failed")),
         };
         problem = layer::words::terraform(text.as_bytes()).into_iter().fold(problem, Problem::note);
+        if step == "apply" && text.contains("Saved plan is stale") {
+            problem = problem.help(format!("plan it again: `suil infra plan --stacks {key}`")).kind(Kind::Refused);
+        }
         // The picture of the tree that Terraform speaks of is removed.
         if self.unit.past.is_some() && self.unit.folder.join(ERRORED).is_file() {
             let place = self.unit.place(self.site).join(ERRORED);
             problem = problem.note(format!("`{ERRORED}` is brought to `{}`", self.site.shown(&place)));
-        }
-        if step == "apply" && text.contains("Saved plan is stale") {
-            problem = problem.help(format!("plan it again: `suil infra plan --stacks {key}`")).kind(Kind::Refused);
         }
         if ended.left {
             problem = problem.help("`suil infra resume` goes on when it has ended");

@@ -25,8 +25,6 @@ pub struct Work<'a> {
     pub pace: Pace,
     pub(super) logs: PathBuf,
     pub(super) hold: Hold,
-    /// The plans of this run itself are what was shown.
-    pub(super) shows: bool,
     stands: Mutex<Vec<Stand>>,
     /// What went wrong beside the stacks.
     problems: Mutex<Problems>,
@@ -111,7 +109,6 @@ impl<'a> Work<'a> {
             pace,
             logs,
             hold: Hold::default(),
-            shows: false,
             stands,
             problems: Mutex::default(),
         }

@@ -117,8 +117,8 @@ impl Begun {
 /// # Errors
 /// Everything that is wrong in the configuration.
 pub fn open(root: &Path, repo: &str, options: &Options, listing: &Listing, begun: Begun) -> Result<Opened> {
-    let links = links::of(&files::Files::Disk(root), listing);
     let digest = begun.digest.unwrap_or_else(|| cache::digest(listing));
+    let links = links::of(&files::Files::Disk(root), listing);
     let id = cache::id(&digest, &format!("{repo}\n{options:?}\n{links:?}"));
     if let Some(graph) = begun.before.and_then(|before| before.graph(root, &id)) {
         return Ok(Opened { graph: Graph { links, ..graph }, cached: true, digest });
