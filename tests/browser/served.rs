@@ -215,7 +215,7 @@ fn nodes_lead_to_stacks_and_back_and_a_commit_is_shown_as_it_was() {
     see(&browser, &server, "stacks/stacks%2Fnet%3Aprod", &["Depended on by", "web-2.example.com", "reads_output"]);
     browser
         .run("[...document.querySelectorAll('main a')].find((one) => one.innerText === 'web-2.example.com').click()");
-    browser.until("return location.hash === '#/nodes/web-2.example.com' && document.querySelector('main h1').innerText.includes('web-2')");
+    browser.until("return location.hash === '#/nodes/web-2.example.com' && document.querySelector('main h1')?.innerText.includes('web-2')");
 
     browser.open(&server.url("#/graph"));
     browser.until("return window.suil?.view?.drawing().boxes.length === 6");
