@@ -137,6 +137,20 @@ fn a_password_in_a_source_is_told_to_nobody_but_who_asks_there() {
     }
 }
 
+#[test]
+fn a_secret_among_the_settings_of_a_backend_is_kept_for_terraform_and_told_to_nobody() {
+    let own = "backend_config: [\"key=k\", \"secret_key=hunter2\", \"endpoint=https://bob:hunter2@h\"]\n";
+    let room = room(&[("stacks/a/main.tf", S3), ("stacks/a/.stackorder.yaml", own)]);
+    settle();
+    for cached in [false, true] {
+        let (graph, was) = open(room.path());
+        let text = serde_json::to_string(&graph).expect("JSON");
+        let shown = r#""backend_config":["key=k","secret_key=***","endpoint=***"]"#;
+        assert!(cached == was && text.contains(shown) && !text.contains("hunter2"), "{text}");
+        assert_eq!(graph.stacks[0].config.backend_config[1], "secret_key=hunter2");
+    }
+}
+
 /// A file that has just changed is not trusted to stay.
 fn settle() {
     std::thread::sleep(std::time::Duration::from_millis(80));

@@ -4,12 +4,11 @@ mod blocks;
 mod named;
 
 use crate::base::Mask;
+use crate::infra::secret::{self, ADDRESS, COVER, NAMES};
 use regex::{Captures, Regex};
 use serde_json::Value;
 use std::sync::{Arc, LazyLock, PoisonError, RwLock};
 
-/// What stands in a secret's place.
-const COVER: &str = "***";
 /// A shorter value hides nothing and would spoil every text.
 const SHORTEST: usize = 4;
 /// So many values are known at most: a plan may mark everything as sensitive.
@@ -35,15 +34,6 @@ pub fn is_secret_name(name: &str) -> bool {
     parts.iter().any(|part| name.contains(part)) || name.split('_').any(|part| part == "KEY" || part == "PASS")
 }
 
-/// True for a setting of a backend whose value is a secret.
-pub(super) fn is_secret_setting(name: &str, value: &str) -> bool {
-    let opens = || ADDRESS.as_ref().is_some_and(|address| address.is_match(value));
-    named::is_secret(name.trim()) || name.trim() == "conn_str" || opens()
-}
-
-/// The ends of names whose values are secrets, as a pattern.
-const SECRET: &str = "password|passwd|passphrase|secret|token|(?:secret|api|private|access|signing)[_-]?key";
-
 static PATTERNS: LazyLock<Vec<Regex>> = LazyLock::new(|| {
     let texts = [
         // An end that is missing was cut off.
@@ -64,13 +54,9 @@ static PATTERNS: LazyLock<Vec<Regex>> = LazyLock::new(|| {
 /// parentheses.
 static ASSIGNED: LazyLock<Option<Regex>> = LazyLock::new(|| {
     let value = r#"(?:"(?:[^"\\\n]|\\.)*"|[^\s"',}(\[{]+)"#;
-    let text = format!(r#"(?i)((?:{SECRET})"?[ \t]*(?:=|:)[ \t]*){value}(?:([ \t]*->[ \t]*){value})?"#);
+    let text = format!(r#"(?i)((?:{NAMES})"?[ \t]*(?:=|:)[ \t]*){value}(?:([ \t]*->[ \t]*){value})?"#);
     Regex::new(&text).ok()
 });
-
-/// The password of an address: `postgres://user:password@host`.
-static ADDRESS: LazyLock<Option<Regex>> =
-    LazyLock::new(|| Regex::new(r#"(\b[a-zA-Z][a-zA-Z0-9+.-]*://[^\s/:@"']*:)[^\s/@"']+@"#).ok());
 
 impl Redactor {
     /// One that knows what `mask` knows, now and later.
@@ -195,7 +181,7 @@ impl Redactor {
             }
             Value::Array(items) => items.iter_mut().for_each(|item| self.cover(item)),
             Value::Object(map) => {
-                map.iter_mut().filter(|(key, _)| named::is_secret(key)).for_each(|(_, value)| named::cover(value));
+                map.iter_mut().filter(|(key, _)| secret::is_name(key)).for_each(|(_, value)| named::cover(value));
                 let odd: Vec<String> = map.keys().filter(|key| self.text(key) != **key).cloned().collect();
                 for key in odd {
                     if let Some(value) = map.shift_remove(&key) {

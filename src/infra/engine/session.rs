@@ -1,13 +1,13 @@
 //! One stack and Terraform: made ready, planned, applied. Each step is one start of the program.
 
 use super::init::Needs;
-use super::redact::is_secret_setting;
 use super::restore::LOGS;
 use super::unit::Purpose;
 use super::{Site, Summary, Unit, content};
 use crate::base::{Problem, file, problem::Kind};
 use crate::data::tree;
 use crate::infra::layer;
+use crate::infra::secret;
 use crate::infra::terraform::process::{Ended, Job, Watch};
 use serde_json::Value;
 use std::ffi::OsString;
@@ -102,6 +102,11 @@ impl Session<'_> {
         if !missing.is_empty() {
             return Err(gathered(self.unit, "cannot be planned", missing));
         }
+        for entry in self.unit.backend() {
+            if let Some((_, value)) = entry.split_once('=').filter(|(name, value)| secret::is_setting(name, value)) {
+                self.site.redactor.add(value.trim());
+            }
+        }
         let needs = Needs::of(self.unit)?;
         if !again && needs.are_met(self.unit) {
             return Ok(needs);
@@ -125,8 +130,7 @@ impl Session<'_> {
         let mut covers = Vec::new();
         for word in words {
             let entry = word.to_str().and_then(|word| word.strip_prefix("-backend-config=")?.split_once('='));
-            let Some((name, value)) = entry.filter(|(name, value)| is_secret_setting(name, value)) else { continue };
-            self.site.redactor.add(value);
+            let Some((name, value)) = entry.filter(|(name, value)| secret::is_setting(name, value)) else { continue };
             file::private_folder(self.logs)?;
             let failed = |e: std::io::Error| Problem::io("write into", self.logs, &e);
             // In JSON, as an argument, every character of a text is itself.
