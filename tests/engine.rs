@@ -70,7 +70,7 @@ fn terraform_is_started_as_the_tree_says() {
         "a: init -input=false -no-color -reconfigure -backend-config=/common.tfbackend -backend-config=path=x -backend-config=last=1"
     );
     assert_eq!(calls[1], "a: workspace select -or-create prod");
-    let start = format!("a: plan -input=false -no-color -detailed-exitcode -out={plan}");
+    let start = format!("a: plan -input=false -no-color -detailed-exitcode -lock-timeout=60s -out={plan}");
     assert!(calls[2].starts_with(&start), "{}", calls[2]);
     assert!(calls[2].ends_with(".tfplan.aside -var-file=/stacks/a/prod.tfvars"), "{}", calls[2]);
     assert!(calls[3].starts_with(&format!("a: show -json -no-color {plan}")), "{}", calls[3]);
@@ -84,6 +84,27 @@ fn terraform_is_started_as_the_tree_says() {
     );
     let files = fs::read_dir(room.path().join(".suil/plans")).expect("a folder").count();
     assert_eq!(files, 0, "a plan that was applied is gone");
+}
+
+#[test]
+fn terraform_waits_for_the_lock_of_a_state_unless_the_user_has_told_it_about_locks() {
+    for (variable, plan, apply) in [
+        (("HOME", "/nowhere"), true, true),
+        (("TF_CLI_ARGS", "-lock-timeout=5s"), false, false),
+        (("TF_CLI_ARGS_plan", "-lock=false"), false, true),
+        (("TF_CLI_ARGS_apply", "-lock=false"), true, false),
+    ] {
+        let room = tree(&[("a", &[])]);
+        well(&room.run_in("", &[variable], &["infra", "plan", "--all"]));
+        well(&room.run_in("", &[variable], &["infra", "apply", "--all", "--confirm"]));
+        well(&room.run_in("", &[variable], &["infra", "destroy", "--all", "--confirm"]));
+        let calls = calls(&room);
+        let waits = |word: &str| -> Vec<bool> {
+            let own = calls.iter().filter(|call| call.starts_with(&format!("a: {word} ")));
+            own.map(|call| call.contains(" -lock-timeout=60s ")).collect()
+        };
+        assert_eq!((waits("plan"), waits("apply")), (vec![plan; 2], vec![apply; 2]), "{variable:?}: {calls:?}");
+    }
 }
 
 #[test]

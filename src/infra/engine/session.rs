@@ -3,7 +3,7 @@
 use super::init::Needs;
 use super::restore::LOGS;
 use super::unit::Purpose;
-use super::{Site, Summary, Unit, content};
+use super::{Site, StatePatience, Summary, Unit, content};
 use crate::base::{Problem, file, problem::Kind};
 use crate::data::tree;
 use crate::infra::layer;
@@ -150,11 +150,11 @@ impl Session<'_> {
     /// # Errors
     /// Terraform failed, or what it shows is no plan.
     pub fn plan(&self, purpose: Purpose, file: &Path) -> Result<Planned, Failure> {
-        let ended = self.start("plan", &self.unit.folder, self.unit.plan(purpose, file), purpose, false)?;
+        let ended = self.start("plan", &self.unit.folder, self.unit.plan(self.site, purpose, file), purpose, false)?;
         let ended = match ended.code {
             1 if says_init(&ended) && !ended.interrupted => {
                 self.ready(purpose, true)?;
-                self.start("plan", &self.unit.folder, self.unit.plan(purpose, file), purpose, false)?
+                self.start("plan", &self.unit.folder, self.unit.plan(self.site, purpose, file), purpose, false)?
             }
             _ => ended,
         };
@@ -204,7 +204,7 @@ impl Session<'_> {
     /// # Errors
     /// Terraform failed, was interrupted, or was left to itself.
     pub fn apply(&self, file: &Path) -> Result<String, Failure> {
-        let wait = self.site.state_patience.map(|wait| format!("-lock-timeout={}s", wait.as_secs()).into());
+        let wait = StatePatience::word(self.site.state_patience.apply);
         let words = ["apply", "-input=false", "-no-color"].map(OsString::from);
         let words = words.into_iter().chain(wait).chain([file.into()]).collect();
         let ended = self.start(APPLY, &self.unit.folder, words, Purpose::Apply, true)?;
