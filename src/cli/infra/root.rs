@@ -6,7 +6,7 @@ use super::tree::{self, Where};
 use crate::base::{Problem, Problems};
 use crate::cli::Context;
 use crate::infra::layer::Options;
-use crate::infra::store::{self, Store};
+use crate::infra::store::{self, Known, Store};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -76,16 +76,29 @@ impl Books {
 /// # Errors
 /// As [`root`] and [`store`].
 pub fn known(place: &Where, context: &Context) -> Result<Option<Books>, Problems> {
+    readable(place, context)?.map_err(Problems::from)
+}
+
+/// The same for a command that has more to tell than what the store holds: a store that this user may not read is a
+/// problem apart.
+///
+/// # Errors
+/// As [`known`].
+pub fn readable(place: &Where, context: &Context) -> Result<Result<Option<Books>, Problem>, Problems> {
     let root = root(place.repo_root.as_deref(), context)?;
     let settings = settings(context)?;
-    let Some(store) = store::known(settings.store.as_ref(), &root)? else { return Ok(None) };
+    let store = match store::known(settings.store.as_ref(), &root)? {
+        Known::None => return Ok(Ok(None)),
+        Known::Open(store) => store,
+        Known::Closed(problem) => return Ok(Err(problem)),
+    };
     let named = || tree::named(place, context).ok().map(|(_, name)| name);
     let repo = match (&place.repo, &settings.store) {
         (Some(name), _) => Some(name.clone()),
         (None, Some(_)) => named(),
         (None, None) => None,
     };
-    Ok(Some(Books { store, repo }))
+    Ok(Ok(Some(Books { store, repo })))
 }
 
 #[cfg(test)]
