@@ -124,6 +124,16 @@ fn open(root: &Path) -> (Graph, bool) {
 }
 
 #[test]
+fn a_folder_in_the_place_of_a_configuration_is_an_error() {
+    for folder in ["stackorder.yaml", "stacks/a/.stackorder.yaml"] {
+        let room = room(&[("stacks/a/main.tf", S3)]);
+        fs::create_dir(room.path().join(folder)).expect("made");
+        let problems = graph::scan(room.path(), "o/r").expect_err("a problem");
+        assert_eq!((problems.len(), problems[0].what.clone()), (1, format!("`{folder}` is a folder")));
+    }
+}
+
+#[test]
 fn a_password_in_a_source_is_told_to_nobody_but_who_asks_there() {
     let source = "git::https://bob:hunter2@git.example.com/a/b.git?ref=v1";
     let code = format!("{S3}module \"m\" {{\n  source = \"{source}\"\n}}\n");
