@@ -130,6 +130,28 @@ fn a_store_that_may_only_be_read_is_read_and_one_that_may_not_says_so() {
 }
 
 #[test]
+fn a_folder_that_holds_everything_is_no_tree_unless_it_is_named() {
+    let room = Room::new();
+    let told = |folder: &str| {
+        let shown = folder.replace(&room.path().parent().expect("a folder").display().to_string(), "[ROOM]");
+        format!(
+            "suil: there is no tree of stacks at `{shown}`\n\
+             note: a tree has a `stackorder.yaml`, folders of layers, a `.git` or a `data/common.yaml` at its root\n\
+             help: go to the tree, or name it: `--repo-root DIR`\n"
+        )
+    };
+    let home = room.path().join("../home").canonicalize().expect("a home").display().to_string();
+    for folder in ["/", home.as_str()] {
+        for command in ["runs", "graph"] {
+            room.run_in(folder, &[], &["infra", command]).is(1, "", &told(folder));
+        }
+    }
+    room.run_in(&home, &[], &["infra", "runs", "--repo-root", "."]).is(0, "no runs\n", "");
+    room.write("../home/stackorder.yaml", "version: 1\n");
+    room.run_in(&home, &[], &["infra", "runs"]).is(0, "no runs\n", "");
+}
+
+#[test]
 fn runs_are_listed_from_any_folder_of_the_tree() {
     let (room, ids) = filled();
     let wanted = "\

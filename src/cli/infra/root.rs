@@ -5,6 +5,7 @@ use super::options::{self, here};
 use super::tree::{self, Where};
 use crate::base::{Problem, Problems};
 use crate::cli::Context;
+use crate::cli::settings::variable;
 use crate::infra::layer::Options;
 use crate::infra::store::{self, Known, Store};
 use std::path::{Path, PathBuf};
@@ -18,7 +19,8 @@ const MARKS: [&str; 2] = [".git", "data/common.yaml"];
 /// Of the last three it is the folder `infra`, where the tree is there.
 ///
 /// # Errors
-/// There is no current folder, or a variable `STACKS_*` makes no sense.
+/// There is no current folder, a variable `STACKS_*` makes no sense, or nothing marks a tree and the current folder is the
+/// home of the user or that of the whole machine.
 pub fn root(named: Option<&Path>, context: &Context) -> Result<PathBuf, Problems> {
     let layers = options::read(false)?;
     if let Some(folder) = named.or(context.workspace.as_deref()) {
@@ -31,7 +33,21 @@ pub fn root(named: Option<&Path>, context: &Context) -> Result<PathBuf, Problems
     let here = here()?;
     let with = |mark: &str| here.ancestors().find(|folder| folder.join(mark).exists()).map(Path::to_owned);
     let found = with("stackorder.yaml").or_else(|| layers.root(&here));
-    Ok(found.unwrap_or_else(|| within(MARKS.iter().find_map(|mark| with(mark)).unwrap_or(here.clone()), &layers)))
+    match found.or_else(|| MARKS.iter().find_map(|mark| with(mark)).map(|folder| within(folder, &layers))) {
+        Some(found) => Ok(found),
+        None if is_no_tree(&here) => Err(Problem::new(format!("there is no tree of stacks at `{}`", here.display()))
+            .note("a tree has a `stackorder.yaml`, folders of layers, a `.git` or a `data/common.yaml` at its root")
+            .help("go to the tree, or name it: `--repo-root DIR`")
+            .into()),
+        None => Ok(within(here, &layers)),
+    }
+}
+
+/// True for folders that hold everything there is, or everything of a user: nobody means all of that.
+fn is_no_tree(folder: &Path) -> bool {
+    let home = variable("HOME").map(PathBuf::from).and_then(|home| home.canonicalize().ok());
+    let folder = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
+    folder.parent().is_none() || home.is_some_and(|home| home == folder)
 }
 
 /// The folder `infra` of a workspace where the tree is there: the workspace itself has no stacks then.
