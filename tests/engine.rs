@@ -108,6 +108,20 @@ fn terraform_waits_for_the_lock_of_a_state_unless_the_user_has_told_it_about_loc
 }
 
 #[test]
+fn a_program_that_is_not_there_is_named_by_the_variable_of_its_own() {
+    let room = tree(&[("a", &[]), ("b", &[])]).set("SUIL_TOFU_BIN", "no-such-tofu");
+    for (tool, program, help) in [
+        ("tofu", "no-such-tofu", "install OpenTofu, or name it by SUIL_TOFU_BIN"),
+        ("terraform", "no-such", "install Terraform, or name it by SUIL_TERRAFORM_BIN or STACKS_TERRAFORM_PATH"),
+    ] {
+        let variables = [("SUIL_TOOL", tool), ("SUIL_TERRAFORM_BIN", "no-such")];
+        let left = room.run_in("", &variables, &["infra", "plan", "--all"]);
+        let want = format!("suil: no program `{program}` on this machine\nhelp: {help}\n");
+        assert_eq!((left.status, left.stderr), (1, want));
+    }
+}
+
+#[test]
 fn each_begins_as_soon_as_its_own_are_done_and_with_a_barrier_when_the_wave_is() {
     let order = |barrier: bool| {
         let room = tree(&[("a", &[]), ("b", &["a"]), ("slow", &[])]);
@@ -524,7 +538,7 @@ fn hooks_run_at_the_root_and_a_failing_one_stops_what_it_stands_before() {
     fs::remove_file(room.path().join("infra/hooks/pre-apply.sh")).expect("removed");
     hook(&room, "infra/hooks/post-apply.sh", "#!/bin/bash\nexit 5\n");
     let left = room.run(&["infra", "resume"]);
-    assert!(left.stdout.contains("stacks/a  applied  1 added"), "{}", left.stdout);
+    assert!(left.stdout.starts_with("WAVE ") && left.stdout.contains("stacks/a  applied  1 added"), "{}", left.stdout);
     assert!(left.stderr.ends_with("failed with code 5\nnote: the stack was applied\n"), "{}", left.stderr);
     assert_eq!((left.status, applied(&room)), (1, vec!["a".to_owned()]));
 }

@@ -269,7 +269,14 @@ impl Session<'_> {
             precious,
             patience: self.site.patience,
         };
-        Ok(self.unit.tool.start(folder, &job, &self.site.stop, watch)?)
+        let started = self.unit.tool.start(folder, &job, &self.site.stop, watch);
+        Ok(started.map_err(|problem| match problem.help {
+            Some(_) if self.unit.tool == self.site.tofu => {
+                problem.help("install OpenTofu, or name it by SUIL_TOFU_BIN")
+            }
+            Some(_) => problem.help("install Terraform, or name it by SUIL_TERRAFORM_BIN or STACKS_TERRAFORM_PATH"),
+            None => problem,
+        })?)
     }
 
     fn said(&self, bytes: &[u8]) -> String {
