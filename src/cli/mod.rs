@@ -21,6 +21,7 @@ mod init;
 mod keys;
 mod later;
 mod layers;
+mod lazy;
 mod load;
 mod man;
 mod modules;
@@ -53,6 +54,7 @@ pub use settings::Settings;
 use crate::base::{Mask, Plain, Problems};
 use crate::ui::{self, Exit, Output};
 use clap::{Parser, Subcommand};
+use lazy::Lazy;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -80,32 +82,32 @@ pub struct Cli {
 
 #[derive(Subcommand, Debug)]
 enum Command {
-    Apply(apply::Args),
-    Plan(plan::Args),
-    Run(run::Args),
-    Ssh(ssh::Args),
-    Unlock(unlock::Args),
-    Config(config::Args),
-    Facts(facts::Args),
-    Explain(explain::Args),
-    Diff(diff::Args),
-    Nodes(nodes::Args),
-    Roles(roles::Args),
-    Modules(modules::Args),
-    Runs(runs::Args),
-    Validate(validate::Args),
-    Encrypt(encrypt::Args),
-    Decrypt(decrypt::Args),
-    Edit(edit::Args),
-    Rekey(rekey::Args),
-    Secrets(secrets::Args),
-    Infra(infra::Args),
-    Serve(serve::Args),
-    Init(init::Args),
-    Test(test::Args),
-    Schema(schema::Args),
-    Completions(completions::Args),
-    Man(man::Args),
+    Apply(Lazy<apply::Args>),
+    Plan(Lazy<plan::Args>),
+    Run(Lazy<run::Args>),
+    Ssh(Lazy<ssh::Args>),
+    Unlock(Lazy<unlock::Args>),
+    Config(Lazy<config::Args>),
+    Facts(Lazy<facts::Args>),
+    Explain(Lazy<explain::Args>),
+    Diff(Lazy<diff::Args>),
+    Nodes(Lazy<nodes::Args>),
+    Roles(Lazy<roles::Args>),
+    Modules(Lazy<modules::Args>),
+    Runs(Lazy<runs::Args>),
+    Validate(Lazy<validate::Args>),
+    Encrypt(Lazy<encrypt::Args>),
+    Decrypt(Lazy<decrypt::Args>),
+    Edit(Lazy<edit::Args>),
+    Rekey(Lazy<rekey::Args>),
+    Secrets(Lazy<secrets::Args>),
+    Infra(Lazy<infra::Args>),
+    Serve(Lazy<serve::Args>),
+    Init(Lazy<init::Args>),
+    Test(Lazy<test::Args>),
+    Schema(Lazy<schema::Args>),
+    Completions(Lazy<completions::Args>),
+    Man(Lazy<man::Args>),
 }
 
 /// What a command gives back: an exit code, or every problem of the stage that failed.
@@ -156,32 +158,32 @@ fn run(cli: Cli) -> Exit {
     let context = Context { workspace: cli.workspace, output };
     let outcome = match cli.command {
         None => apply::pick(&context),
-        Some(Command::Apply(args)) => apply::run(args, &context),
-        Some(Command::Plan(args)) => plan::run(args, &context),
-        Some(Command::Run(args)) => run::run(args, &context),
-        Some(Command::Ssh(args)) => ssh::run(args, &context),
-        Some(Command::Unlock(args)) => unlock::run(args, &context),
-        Some(Command::Config(args)) => config::run(args, &context),
-        Some(Command::Facts(args)) => facts::run(args, &context),
-        Some(Command::Explain(args)) => explain::run(args, &context),
-        Some(Command::Diff(args)) => diff::run(args, &context),
-        Some(Command::Nodes(args)) => nodes::run(args, &context),
-        Some(Command::Roles(args)) => roles::run(args, &context),
-        Some(Command::Modules(args)) => modules::run(args, &context),
-        Some(Command::Runs(args)) => runs::run(args, &context),
-        Some(Command::Validate(args)) => validate::run(args, &context),
-        Some(Command::Encrypt(args)) => encrypt::run(args, &context),
-        Some(Command::Decrypt(args)) => decrypt::run(args, &context),
-        Some(Command::Edit(args)) => edit::run(args, &context),
-        Some(Command::Rekey(args)) => rekey::run(args, &context),
-        Some(Command::Secrets(args)) => secrets::run(args, &context),
-        Some(Command::Infra(args)) => infra::run(args, &context),
-        Some(Command::Serve(args)) => serve::run(args, &context),
-        Some(Command::Init(args)) => init::run(args, &context),
-        Some(Command::Test(args)) => test::run(args, &context),
-        Some(Command::Schema(args)) => schema::run(args, &context),
-        Some(Command::Completions(args)) => completions::run(args),
-        Some(Command::Man(args)) => man::run(args, &context),
+        Some(Command::Apply(Lazy(args))) => apply::run(args, &context),
+        Some(Command::Plan(Lazy(args))) => plan::run(args, &context),
+        Some(Command::Run(Lazy(args))) => run::run(args, &context),
+        Some(Command::Ssh(Lazy(args))) => ssh::run(args, &context),
+        Some(Command::Unlock(Lazy(args))) => unlock::run(args, &context),
+        Some(Command::Config(Lazy(args))) => config::run(args, &context),
+        Some(Command::Facts(Lazy(args))) => facts::run(args, &context),
+        Some(Command::Explain(Lazy(args))) => explain::run(args, &context),
+        Some(Command::Diff(Lazy(args))) => diff::run(args, &context),
+        Some(Command::Nodes(Lazy(args))) => nodes::run(args, &context),
+        Some(Command::Roles(Lazy(args))) => roles::run(args, &context),
+        Some(Command::Modules(Lazy(args))) => modules::run(args, &context),
+        Some(Command::Runs(Lazy(args))) => runs::run(args, &context),
+        Some(Command::Validate(Lazy(args))) => validate::run(args, &context),
+        Some(Command::Encrypt(Lazy(args))) => encrypt::run(args, &context),
+        Some(Command::Decrypt(Lazy(args))) => decrypt::run(args, &context),
+        Some(Command::Edit(Lazy(args))) => edit::run(args, &context),
+        Some(Command::Rekey(Lazy(args))) => rekey::run(args, &context),
+        Some(Command::Secrets(Lazy(args))) => secrets::run(args, &context),
+        Some(Command::Infra(Lazy(args))) => infra::run(args, &context),
+        Some(Command::Serve(Lazy(args))) => serve::run(args, &context),
+        Some(Command::Init(Lazy(args))) => init::run(args, &context),
+        Some(Command::Test(Lazy(args))) => test::run(args, &context),
+        Some(Command::Schema(Lazy(args))) => schema::run(args, &context),
+        Some(Command::Completions(Lazy(args))) => completions::run(args),
+        Some(Command::Man(Lazy(args))) => man::run(args, &context),
     };
     outcome.unwrap_or_else(|problems| {
         let nothing = !problems.is_empty() && ui::problem::exit(&problems) == Exit::Done;

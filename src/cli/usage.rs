@@ -1,6 +1,7 @@
 //! Reads the command line, and says what is wrong with it in suil's own words.
 
 use super::Cli;
+use super::lazy::lazily;
 use crate::base::{Mask, Problem};
 use crate::ui::{self, Exit, Output};
 use clap::error::{ContextKind, ContextValue, Error, ErrorKind};
@@ -9,7 +10,12 @@ use std::ffi::OsString;
 
 /// Parses the arguments, or prints what was asked for instead (`--help`, `--version`) or what is wrong.
 pub fn parse(args: &[OsString]) -> Result<Cli, Exit> {
-    Cli::try_parse_from(args).map_err(|error| match error.kind() {
+    // Whoever is told what is wrong, or asks for help, is told of all options.
+    let parsed = lazily(|| Cli::try_parse_from(args)).or_else(|error| match error.kind() {
+        ErrorKind::DisplayVersion => Err(error),
+        _ => Cli::try_parse_from(args),
+    });
+    parsed.map_err(|error| match error.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => match ui::out(&error.render().ansi().to_string()) {
             Ok(()) => Exit::Done,
             Err(problem) => ui::fail(&[problem], &Mask::new()),

@@ -78,10 +78,16 @@ pub fn run(args: Args, context: &Context) -> Outcome {
     Ok(exit)
 }
 
-/// The warnings that a person is told: nobody who maps no environments wants to know that a stack has none.
+/// The warnings that a person is told: nobody who maps no environments wants to know that a stack has none, and what stood
+/// in a removed stack was that one's.
 fn told(tree: &Tree, affected: &Affected) -> Vec<graph::Warning> {
     let mapped = tree.graph.stacks.iter().any(|stack| !stack.external && !stack.unmapped);
-    let wanted = |warning: &&graph::Warning| mapped || warning.code != Code::UnmappedEnvironment;
+    let folders: Vec<String> = affected.removed.iter().map(|one| format!("{}/", tree.folder(one))).collect();
+    let wanted = |warning: &&graph::Warning| match warning.code {
+        Code::UnmappedEnvironment => mapped,
+        Code::UnclaimedPath => !folders.iter().any(|folder| warning.subject.starts_with(folder)),
+        _ => true,
+    };
     affected.warnings.iter().filter(wanted).cloned().collect()
 }
 

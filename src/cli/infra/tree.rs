@@ -176,6 +176,13 @@ impl Tree {
         stack_of(&self.root, &self.graph, word)
     }
 
+    /// The folder that a removed stack had, as far as its key tells.
+    pub fn folder(&self, removed: &graph::Removed) -> String {
+        let layers = format!("{}/{}/{}", removed.path, self.options.layers.display(), removed.instance);
+        let of_layers = self.graph.stacks.iter().any(|stack| stack.layer.is_some() && stack.path == removed.path);
+        if of_layers { layers } else { removed.path.clone() }
+    }
+
     /// The stacks that the old revision had and this tree has no more.
     pub fn removed(&self, changes: &Changes) -> Vec<graph::Removed> {
         let Some(base) = &changes.base else { return Vec::new() };
