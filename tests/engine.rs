@@ -70,7 +70,7 @@ fn terraform_is_started_as_the_tree_says() {
         "a: init -input=false -no-color -reconfigure -backend-config=/common.tfbackend -backend-config=path=x -backend-config=last=1"
     );
     assert_eq!(calls[1], "a: workspace select -or-create prod");
-    let start = format!("a: plan -input=false -no-color -detailed-exitcode -out={plan}");
+    let start = format!("a: plan -input=false -no-color -detailed-exitcode -lock-timeout=60s -out={plan}");
     assert!(calls[2].starts_with(&start), "{}", calls[2]);
     assert!(calls[2].ends_with(".tfplan.aside -var-file=/stacks/a/prod.tfvars"), "{}", calls[2]);
     assert!(calls[3].starts_with(&format!("a: show -json -no-color {plan}")), "{}", calls[3]);
@@ -84,6 +84,41 @@ fn terraform_is_started_as_the_tree_says() {
     );
     let files = fs::read_dir(room.path().join(".suil/plans")).expect("a folder").count();
     assert_eq!(files, 0, "a plan that was applied is gone");
+}
+
+#[test]
+fn terraform_waits_for_the_lock_of_a_state_unless_the_user_has_told_it_about_locks() {
+    for (variable, plan, apply) in [
+        (("HOME", "/nowhere"), true, true),
+        (("TF_CLI_ARGS", "-lock-timeout=5s"), false, false),
+        (("TF_CLI_ARGS_plan", "-lock=false"), false, true),
+        (("TF_CLI_ARGS_apply", "-lock=false"), true, false),
+    ] {
+        let room = tree(&[("a", &[])]);
+        well(&room.run_in("", &[variable], &["infra", "plan", "--all"]));
+        well(&room.run_in("", &[variable], &["infra", "apply", "--all", "--confirm"]));
+        well(&room.run_in("", &[variable], &["infra", "destroy", "--all", "--confirm"]));
+        let calls = calls(&room);
+        let waits = |word: &str| -> Vec<bool> {
+            let own = calls.iter().filter(|call| call.starts_with(&format!("a: {word} ")));
+            own.map(|call| call.contains(" -lock-timeout=60s ")).collect()
+        };
+        assert_eq!((waits("plan"), waits("apply")), (vec![plan; 2], vec![apply; 2]), "{variable:?}: {calls:?}");
+    }
+}
+
+#[test]
+fn a_program_that_is_not_there_is_named_by_the_variable_of_its_own() {
+    let room = tree(&[("a", &[]), ("b", &[])]).set("SUIL_TOFU_BIN", "no-such-tofu");
+    for (tool, program, help) in [
+        ("tofu", "no-such-tofu", "install OpenTofu, or name it by SUIL_TOFU_BIN"),
+        ("terraform", "no-such", "install Terraform, or name it by SUIL_TERRAFORM_BIN or STACKS_TERRAFORM_PATH"),
+    ] {
+        let variables = [("SUIL_TOOL", tool), ("SUIL_TERRAFORM_BIN", "no-such")];
+        let left = room.run_in("", &variables, &["infra", "plan", "--all"]);
+        let want = format!("suil: no program `{program}` on this machine\nhelp: {help}\n");
+        assert_eq!((left.status, left.stderr), (1, want));
+    }
 }
 
 #[test]
@@ -503,7 +538,7 @@ fn hooks_run_at_the_root_and_a_failing_one_stops_what_it_stands_before() {
     fs::remove_file(room.path().join("infra/hooks/pre-apply.sh")).expect("removed");
     hook(&room, "infra/hooks/post-apply.sh", "#!/bin/bash\nexit 5\n");
     let left = room.run(&["infra", "resume"]);
-    assert!(left.stdout.contains("stacks/a  applied  1 added"), "{}", left.stdout);
+    assert!(left.stdout.starts_with("WAVE ") && left.stdout.contains("stacks/a  applied  1 added"), "{}", left.stdout);
     assert!(left.stderr.ends_with("failed with code 5\nnote: the stack was applied\n"), "{}", left.stderr);
     assert_eq!((left.status, applied(&room)), (1, vec!["a".to_owned()]));
 }

@@ -1,6 +1,6 @@
 //! Masking: the known plaintexts of a run never reach an output.
 
-use super::Plain;
+use super::{Needles, Plain};
 use std::borrow::Cow;
 use std::sync::{Arc, RwLock};
 use zeroize::Zeroize;
@@ -18,6 +18,7 @@ pub struct Mask {
 struct Words {
     /// Longest first, so that a secret inside a longer one does not spoil it.
     words: Vec<(String, String)>,
+    needles: Needles,
 }
 
 impl Drop for Words {
@@ -66,6 +67,7 @@ impl Mask {
                 inner.words.push((form, cover.clone()));
             }
         }
+        inner.needles.forget();
         inner.words.sort_by(|(a, _), (b, _)| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));
     }
 
@@ -73,6 +75,9 @@ impl Mask {
     pub fn apply(&self, text: &str) -> String {
         let inner = self.inner.read().unwrap_or_else(|e| e.into_inner());
         let mut out = text.to_owned();
+        if !inner.needles.are_in(text, &inner.words, |(word, _)| word) {
+            return out;
+        }
         for (word, cover) in &inner.words {
             if out.contains(word.as_str()) {
                 out = out.replace(word.as_str(), cover);

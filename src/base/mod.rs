@@ -10,6 +10,7 @@ pub mod json;
 pub mod mark;
 pub mod mask;
 pub mod nearest;
+pub mod needles;
 pub mod number;
 pub mod pattern;
 pub mod place;
@@ -20,6 +21,7 @@ pub mod swap;
 
 pub use mark::{Mark, Moment, Top};
 pub use mask::Mask;
+pub use needles::Needles;
 pub use place::{FileId, Place};
 pub use plain::Plain;
 pub use problem::{Note, Problem, Problems, Result};

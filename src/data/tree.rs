@@ -7,7 +7,7 @@ mod disk;
 mod git;
 
 pub use disk::Disk;
-pub use git::{Change, Environment, Refs, Repository, Revision, Standing, Tracked, tags};
+pub use git::{Change, Environment, Names, Refs, Repository, Revision, Standing, Tracked, names};
 
 use crate::base::{Problem, Problems};
 use std::fmt::Debug;

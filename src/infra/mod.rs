@@ -16,6 +16,7 @@ pub mod layer;
 pub mod lint;
 pub mod reader;
 pub mod role;
+pub mod secret;
 pub mod store;
 pub mod surgery;
 pub mod terraform;

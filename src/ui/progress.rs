@@ -111,6 +111,11 @@ impl Progress {
         self.change(|state| state.title = title.to_owned());
     }
 
+    /// True where there is a terminal that shows it.
+    pub fn is_live(&self) -> bool {
+        self.live.is_some()
+    }
+
     /// Work on `node` began.
     pub fn started(&self, node: &str) {
         self.phase(node, "");

@@ -47,6 +47,11 @@ impl Follow for Screen {
         self.with(|progress| progress.started(stack));
     }
 
+    fn is_watched(&self) -> bool {
+        let progress = self.progress.lock().unwrap_or_else(PoisonError::into_inner);
+        progress.as_ref().is_some_and(Progress::is_live)
+    }
+
     fn phase(&self, stack: &str, what: &str) {
         self.with(|progress| progress.phase(stack, what));
     }

@@ -4,7 +4,7 @@ use super::text::count;
 use super::{Paint, Table};
 use crate::base::Plain;
 use crate::infra::graph::Origin;
-use crate::infra::versions::{Lag, Standing};
+use crate::infra::versions::{Lag, Named, Standing};
 
 /// The table of modules, and a summary line.
 pub fn render(lags: &[Lag], columns: Option<usize>, paint: Paint) -> String {
@@ -13,7 +13,7 @@ pub fn render(lags: &[Lag], columns: Option<usize>, paint: Paint) -> String {
         let pin = if lag.pin.is_empty() { "-" } else { &lag.pin };
         let standing = match lag.standing {
             Standing::Behind => format!("{} behind", lag.behind),
-            standing => standing.word().to_owned(),
+            _ => word(lag).to_owned(),
         };
         let used = match lag.used_by.as_slice() {
             [one] => one.clone(),
@@ -24,18 +24,22 @@ pub fn render(lags: &[Lag], columns: Option<usize>, paint: Paint) -> String {
     }
     let mut out = if lags.is_empty() { String::new() } else { table.render(columns, paint) + "\n" };
     let mut parts = Vec::new();
-    for standing in [
-        Standing::Behind,
-        Standing::Current,
-        Standing::Unpinned,
-        Standing::Unknown,
-        Standing::NotLookedUp,
-        Standing::Failed,
-    ] {
-        match lags.iter().filter(|lag| lag.standing == standing).count() {
+    let standings = [
+        Standing::Behind.word(),
+        Standing::Current.word(),
+        Standing::Unpinned.word(),
+        Named::Tag.word(),
+        Named::Branch.word(),
+        Named::Commit.word(),
+        Standing::Unknown.word(),
+        Standing::NotLookedUp.word(),
+        Standing::Failed.word(),
+    ];
+    for standing in standings {
+        match lags.iter().filter(|lag| word(lag) == standing).count() {
             0 => {}
-            n if parts.is_empty() => parts.push(format!("{} {}", count(n, "module"), standing.word())),
-            n => parts.push(format!("{n} {}", standing.word())),
+            n if parts.is_empty() => parts.push(format!("{} {standing}", count(n, "module"))),
+            n => parts.push(format!("{n} {standing}")),
         }
     }
     if parts.is_empty() {
@@ -45,7 +49,15 @@ pub fn render(lags: &[Lag], columns: Option<usize>, paint: Paint) -> String {
     out
 }
 
-/// `{module, kind, pin, latest, behind, standing, used_by}`.
+/// How a module stands; of what is no version, what it is.
+fn word(lag: &Lag) -> &'static str {
+    match (lag.standing, lag.named) {
+        (Standing::Unknown, Some(named)) => named.word(),
+        (standing, _) => standing.word(),
+    }
+}
+
+/// `{module, kind, pin, latest, behind, standing, named, used_by}`.
 pub fn value(lag: &Lag) -> Plain {
     let kind = match lag.kind {
         Origin::Local => "local",
@@ -59,6 +71,7 @@ pub fn value(lag: &Lag) -> Plain {
         ("latest", Plain::from(lag.latest.clone())),
         ("behind", Plain::Int(i64::try_from(lag.behind).unwrap_or(i64::MAX))),
         ("standing", Plain::from(lag.standing.word().replace(' ', "_"))),
+        ("named", Plain::from(lag.named.map(|named| named.word().to_owned()))),
         ("used_by", lag.used_by.iter().map(Plain::from).collect()),
     ])
 }

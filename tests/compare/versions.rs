@@ -23,7 +23,7 @@ fn tree(modules: &str) -> Room {
     fs::write(&config, text).expect("a file");
     let repository = mods.join("plat/db.git");
     fs::create_dir_all(&repository).expect("a folder");
-    git(&repository, &["init", "--quiet"]);
+    git(&repository, &["init", "--quiet", "--initial-branch", "main"]);
     git(&repository, &["commit", "--quiet", "--allow-empty", "--message", "one"]);
     for tag in ["v1.0.0", "v1.1.0", "v1.2.0", "v2.0.0-rc.1", "nightly"] {
         git(&repository, &["tag", tag]);
@@ -56,19 +56,19 @@ module "five" {
     let want = "\
 MODULE                      ASKED FOR  NEWEST                 USED BY
 git.example.net/plat/db     -          v1.2.0  unpinned       stacks/a
-git.example.net/plat/db     main       v1.2.0  unknown        stacks/a
+git.example.net/plat/db     main       v1.2.0  branch         stacks/a
 git.example.net/plat/db     v1.2.0     v1.2.0  current        stacks/a
 git.example.net/plat/db//x  v1.0.0     v1.2.0  2 behind       stacks/a
 registry:a/b/aws            ~> 1.0     -       not looked up  stacks/a
 
-versions: 1 module behind, 1 current, 1 unpinned, 1 unknown, 1 not looked up
+versions: 1 module behind, 1 current, 1 unpinned, 1 branch, 1 not looked up
 ";
     room.run(&["infra", "versions", "--no-registry"]).is(0, want, "");
     let left = room.run(&["infra", "versions", "--no-registry", "--detailed-exitcode", "--output", "json"]);
     assert_eq!((left.status, left.stderr.as_str()), (2, ""));
     let told: serde_json::Value = serde_json::from_str(&left.stdout).expect("JSON");
     let one = json!({"module": "git.example.net/plat/db//x", "kind": "git", "pin": "v1.0.0", "latest": "v1.2.0",
-        "behind": 2, "standing": "behind", "used_by": ["stacks/a"]});
+        "behind": 2, "standing": "behind", "named": "tag", "used_by": ["stacks/a"]});
     assert_eq!(told["modules"][3], one);
 }
 

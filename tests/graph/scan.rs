@@ -124,6 +124,16 @@ fn open(root: &Path) -> (Graph, bool) {
 }
 
 #[test]
+fn a_folder_in_the_place_of_a_configuration_is_an_error() {
+    for folder in ["stackorder.yaml", "stacks/a/.stackorder.yaml"] {
+        let room = room(&[("stacks/a/main.tf", S3)]);
+        fs::create_dir(room.path().join(folder)).expect("made");
+        let problems = graph::scan(room.path(), "o/r").expect_err("a problem");
+        assert_eq!((problems.len(), problems[0].what.clone()), (1, format!("`{folder}` is a folder")));
+    }
+}
+
+#[test]
 fn a_password_in_a_source_is_told_to_nobody_but_who_asks_there() {
     let source = "git::https://bob:hunter2@git.example.com/a/b.git?ref=v1";
     let code = format!("{S3}module \"m\" {{\n  source = \"{source}\"\n}}\n");
@@ -134,6 +144,20 @@ fn a_password_in_a_source_is_told_to_nobody_but_who_asks_there() {
         let text = serde_json::to_string(&graph).expect("JSON");
         assert!(cached == was && text.contains("git::https://bob:***@git.example.com/") && !text.contains("hunter2"));
         assert_eq!(graph.closed.values().collect::<Vec<_>>(), [source]);
+    }
+}
+
+#[test]
+fn a_secret_among_the_settings_of_a_backend_is_kept_for_terraform_and_told_to_nobody() {
+    let own = "backend_config: [\"key=k\", \"secret_key=hunter2\", \"endpoint=https://bob:hunter2@h\"]\n";
+    let room = room(&[("stacks/a/main.tf", S3), ("stacks/a/.stackorder.yaml", own)]);
+    settle();
+    for cached in [false, true] {
+        let (graph, was) = open(room.path());
+        let text = serde_json::to_string(&graph).expect("JSON");
+        let shown = r#""backend_config":["key=k","secret_key=***","endpoint=***"]"#;
+        assert!(cached == was && text.contains(shown) && !text.contains("hunter2"), "{text}");
+        assert_eq!(graph.stacks[0].config.backend_config[1], "secret_key=hunter2");
     }
 }
 

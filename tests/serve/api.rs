@@ -327,6 +327,18 @@ fn what_is_not_there_is_told_by_its_name() {
 }
 
 #[test]
+fn a_path_that_is_no_text_is_answered_as_every_other() {
+    let stage = stage::whole();
+    let server = Server::start(&stage.path(), &[]);
+    for path in ["/v1/runs/%ff", "/v1/stacks/%ff", "/v1/modules/%ff", "/v1/nodes/%ff", "/v1/repos/%ff/x/graph"] {
+        let reply = server.get(path);
+        let value = reply.json();
+        assert_eq!((reply.status, text(&value, "code")), (400, "invalid"), "{path}");
+        assert_eq!(text(&value, "message"), "a name in the path is not UTF-8");
+    }
+}
+
+#[test]
 fn a_stack_has_its_edges_its_lock_and_what_came_last() {
     let stage = stage::whole();
     let server = Server::start(&stage.path(), &[]);

@@ -144,7 +144,9 @@ fn stacks(stage: &Stage) {
             "monitoring" => &["cluster"],
             _ => &[],
         };
-        let mut own = String::from("backend_config:\n  - \"key={{ .Name }}/{{ .Instance }}.tfstate\"\n");
+        let mut own = format!(
+            "backend_config:\n  - \"key={{{{ .Name }}}}/{{{{ .Instance }}}}.tfstate\"\n  - secret_key={CANARY}\n"
+        );
         if !needs.is_empty() {
             own.push_str("depends_on:\n");
             needs.iter().for_each(|need| own.push_str(&format!("  - stacks/{need}\n")));

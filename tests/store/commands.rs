@@ -4,6 +4,11 @@ use crate::filled::fill;
 use crate::open;
 use crate::room::{Left, Room};
 use std::collections::BTreeMap;
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::Command;
 
 /// A tree with a store of a few days, and the ids of its runs, the oldest first.
 fn filled() -> (Room, Vec<String>) {
@@ -49,6 +54,101 @@ fn a_tree_without_a_store_has_no_runs_and_gets_no_store() {
     let none = "suil: there are no runs yet\nhelp: `suil infra plan` begins one\n";
     says(&room.run(&["infra", "runs", "show"]), &[], 1, none);
     assert!(!room.path().join(".suil").exists());
+}
+
+/// Somebody who is not root: for root no file is closed.
+const NOBODY: u32 = 65534;
+
+/// Runs suil in the room as a user for whom modes count.
+fn run_as_user(room: &Room, args: &[&str]) -> (i32, String) {
+    let mut suil = std::path::PathBuf::from(env!("CARGO_BIN_EXE_suil"));
+    let root = rustix::process::geteuid().is_root();
+    if root {
+        // The folder of what is built may be root's alone.
+        let copy = room.path().join("../suil");
+        if !copy.exists() {
+            fs::copy(&suil, &copy).expect("a copy");
+        }
+        suil = copy;
+    }
+    let mut command = Command::new(suil);
+    command.args(args).current_dir(room.path()).env_clear().env("PATH", "/usr/bin:/bin").env("COLUMNS", "80");
+    command.env("HOME", room.path().join("../home"));
+    if root {
+        command.uid(NOBODY).gid(NOBODY);
+    }
+    let output = command.output().expect("suil");
+    let said = [output.stdout, output.stderr].concat();
+    let room = room.path().parent().expect("a folder").display().to_string();
+    (output.status.code().unwrap_or(-1), String::from_utf8_lossy(&said).replace(&room, "[ROOM]"))
+}
+
+fn give(path: &Path) {
+    if rustix::process::geteuid().is_root() {
+        std::os::unix::fs::chown(path, Some(NOBODY), Some(NOBODY)).expect("given");
+        if path.is_dir() {
+            fs::read_dir(path).expect("a folder").for_each(|entry| give(&entry.expect("an entry").path()));
+        }
+    }
+}
+
+#[test]
+fn a_store_that_may_only_be_read_is_read_and_one_that_may_not_says_so() {
+    let (room, ids) = filled();
+    room.write("stacks/a/main.tf", "terraform {\n  backend \"s3\" {\n    bucket = \"b\"\n    key = \"k\"\n  }\n}\n");
+    room.write("changed", "stacks/a/main.tf\n");
+    give(room.path().parent().expect("a folder"));
+    let mode = |path: &str, mode: u32| {
+        fs::set_permissions(room.path().join(path), fs::Permissions::from_mode(mode)).expect("a mode");
+    };
+    let affected = ["infra", "affected", "--changed-from", "changed"];
+    mode(".suil/infra.db", 0o400);
+    for folder in [0o700, 0o500] {
+        mode(".suil", folder);
+        let (status, said) = run_as_user(&room, &["infra", "runs"]);
+        assert!(status == 0 && said.contains(&ids[3][..13]), "{said}");
+        let (status, said) = run_as_user(&room, &["infra", "locks"]);
+        assert!(status == 0 && said.contains("stacks/prod/vpc"), "{said}");
+        let (status, said) = run_as_user(&room, &affected);
+        assert!(status == 2 && !said.contains("suil: "), "{said}");
+        let (status, said) = run_as_user(&room, &["infra", "runs", "prune"]);
+        assert!(status == 1 && said.contains("or keep the store elsewhere: `SUIL_STORE="), "{said}");
+    }
+    let help =
+        "help: run suil as the owner of `[ROOM]/work/.suil`, or keep the store elsewhere: `SUIL_STORE=postgres://…`\n";
+    let closed = "suil: cannot read the store `[ROOM]/work/.suil/infra.db`: permission denied\n";
+    let want = (1, format!("{closed}{help}"));
+    mode(".suil", 0o000);
+    assert_eq!(run_as_user(&room, &["infra", "locks"]), want);
+    mode(".suil", 0o700);
+    mode(".suil/infra.db", 0o000);
+    assert_eq!(run_as_user(&room, &["infra", "locks"]), want);
+    let (status, said) = run_as_user(&room, &affected);
+    let warned =
+        format!("{}note: who holds locks is not known here\n{help}", closed.replace("suil: ", "suil: warning: "));
+    assert!(status == 2 && said.contains("stacks/a") && said.contains(&warned), "{said}");
+}
+
+#[test]
+fn a_folder_that_holds_everything_is_no_tree_unless_it_is_named() {
+    let room = Room::new();
+    let told = |folder: &str| {
+        let shown = folder.replace(&room.path().parent().expect("a folder").display().to_string(), "[ROOM]");
+        format!(
+            "suil: there is no tree of stacks at `{shown}`\n\
+             note: a tree has a `stackorder.yaml`, folders of layers, a `.git` or a `data/common.yaml` at its root\n\
+             help: go to the tree, or name it: `--repo-root DIR`\n"
+        )
+    };
+    let home = room.path().join("../home").canonicalize().expect("a home").display().to_string();
+    for folder in ["/", home.as_str()] {
+        for command in ["runs", "graph"] {
+            room.run_in(folder, &[], &["infra", command]).is(1, "", &told(folder));
+        }
+    }
+    room.run_in(&home, &[], &["infra", "runs", "--repo-root", "."]).is(0, "no runs\n", "");
+    room.write("../home/stackorder.yaml", "version: 1\n");
+    room.run_in(&home, &[], &["infra", "runs"]).is(0, "no runs\n", "");
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use crate::cli::Context;
 use crate::cli::infra::root;
-use crate::infra::store::{self, Filter, Store};
+use crate::infra::store::{self, Filter, Known, Store};
 use crate::ui::Output;
 use clap_complete::engine::CompletionCandidate;
 use std::sync::Arc;
@@ -12,7 +12,10 @@ const RUNS: u32 = 100;
 
 fn store() -> Option<Arc<dyn Store>> {
     let tree = root::root(None, &Context { workspace: None, output: Output::Text }).ok()?;
-    store::known(None, &tree).ok()?
+    match store::known(None, &tree) {
+        Ok(Known::Open(store)) => Some(store),
+        _ => None,
+    }
 }
 
 /// The runs that begin so, and how each went.

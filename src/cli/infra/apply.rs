@@ -65,7 +65,7 @@ pub fn run(args: Args, context: &Context) -> Outcome {
         return Ok(Exit::Done);
     }
     work.enroll()?;
-    perform(&mut work, &bases, &BTreeSet::new(), &screen, &ground, context)
+    perform(&mut work, &bases, &BTreeSet::new(), true, &screen, &ground, context)
 }
 
 /// How a run asks before it changes anything.
@@ -160,14 +160,15 @@ pub fn planned_now(
             return Err(problems);
         }
     };
-    perform(work, &bases, &BTreeSet::new(), screen, ground, context)
+    perform(work, &bases, &BTreeSet::new(), true, screen, ground, context)
 }
 
-/// Applies, and says how it ended.
+/// Applies, and says how it ended; `below` the plans, where they were shown.
 pub fn perform(
     work: &mut Work<'_>,
     bases: &Bases,
     again: &BTreeSet<String>,
+    below: bool,
     screen: &stacks::Screen,
     ground: &Ground,
     context: &Context,
@@ -177,7 +178,7 @@ pub fn perform(
     let ended = work.apply(bases, again);
     screen.end();
     ended?;
-    if context.output == Output::Text {
+    if below && context.output == Output::Text {
         ui::out("\n")?;
     }
     show(work, &work.stands(), false, context, ground)?;

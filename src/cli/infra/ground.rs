@@ -7,7 +7,9 @@ use crate::base::{Mask, Problem, Problems, clock, problem::Kind};
 use crate::cli::settings::{self, variable};
 use crate::cli::{Context, start};
 use crate::data::tree::Repository;
-use crate::infra::engine::{self, Begin, Chosen, Layers, Redactor, Restored, Set, Site, Unit, circle, unknown};
+use crate::infra::engine::{
+    self, Begin, Chosen, Layers, Redactor, Restored, Set, Site, StatePatience, Unit, circle, unknown,
+};
 use crate::infra::graph::{self, Affected, Graph, Query, Reason};
 use crate::infra::store::{Mode, Phase, Seen, Store};
 use crate::infra::terraform::{Stop, Tool, process};
@@ -297,10 +299,11 @@ fn entries(text: &str) -> Vec<String> {
     text.split(['\n', ',']).map(str::trim).filter(|entry| !entry.is_empty()).map(str::to_owned).collect()
 }
 
-/// How long an apply waits for the lock of a state, where the user has not told Terraform themselves.
-fn state_patience() -> Option<Duration> {
+/// How long Terraform waits for the lock of a state, where the user has not told it themselves.
+fn state_patience() -> StatePatience {
     let told = |name| variable(name).is_some_and(|words| words.contains("-lock"));
-    (!told("TF_CLI_ARGS") && !told("TF_CLI_ARGS_apply")).then_some(STATE_PATIENCE)
+    let of = |name| (!told("TF_CLI_ARGS") && !told(name)).then_some(STATE_PATIENCE);
+    StatePatience { plan: of("TF_CLI_ARGS_plan"), apply: of("TF_CLI_ARGS_apply") }
 }
 
 /// Where providers are kept between inits; whoever has a cache of their own keeps it.

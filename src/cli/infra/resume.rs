@@ -67,7 +67,7 @@ pub fn run(args: Args, context: &Context) -> Outcome {
             return Err(problems);
         }
     };
-    perform(&mut work, &bases, &again, &screen, &ground, context)
+    perform(&mut work, &bases, &again, false, &screen, &ground, context)
 }
 
 /// The run that is meant.

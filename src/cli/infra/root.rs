@@ -5,8 +5,9 @@ use super::options::{self, here};
 use super::tree::{self, Where};
 use crate::base::{Problem, Problems};
 use crate::cli::Context;
+use crate::cli::settings::variable;
 use crate::infra::layer::Options;
-use crate::infra::store::{self, Store};
+use crate::infra::store::{self, Known, Store};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -18,7 +19,8 @@ const MARKS: [&str; 2] = [".git", "data/common.yaml"];
 /// Of the last three it is the folder `infra`, where the tree is there.
 ///
 /// # Errors
-/// There is no current folder, or a variable `STACKS_*` makes no sense.
+/// There is no current folder, a variable `STACKS_*` makes no sense, or nothing marks a tree and the current folder is the
+/// home of the user or that of the whole machine.
 pub fn root(named: Option<&Path>, context: &Context) -> Result<PathBuf, Problems> {
     let layers = options::read(false)?;
     if let Some(folder) = named.or(context.workspace.as_deref()) {
@@ -31,7 +33,21 @@ pub fn root(named: Option<&Path>, context: &Context) -> Result<PathBuf, Problems
     let here = here()?;
     let with = |mark: &str| here.ancestors().find(|folder| folder.join(mark).exists()).map(Path::to_owned);
     let found = with("stackorder.yaml").or_else(|| layers.root(&here));
-    Ok(found.unwrap_or_else(|| within(MARKS.iter().find_map(|mark| with(mark)).unwrap_or(here.clone()), &layers)))
+    match found.or_else(|| MARKS.iter().find_map(|mark| with(mark)).map(|folder| within(folder, &layers))) {
+        Some(found) => Ok(found),
+        None if is_no_tree(&here) => Err(Problem::new(format!("there is no tree of stacks at `{}`", here.display()))
+            .note("a tree has a `stackorder.yaml`, folders of layers, a `.git` or a `data/common.yaml` at its root")
+            .help("go to the tree, or name it: `--repo-root DIR`")
+            .into()),
+        None => Ok(within(here, &layers)),
+    }
+}
+
+/// True for folders that hold everything there is, or everything of a user: nobody means all of that.
+fn is_no_tree(folder: &Path) -> bool {
+    let home = variable("HOME").map(PathBuf::from).and_then(|home| home.canonicalize().ok());
+    let folder = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
+    folder.parent().is_none() || home.is_some_and(|home| home == folder)
 }
 
 /// The folder `infra` of a workspace where the tree is there: the workspace itself has no stacks then.
@@ -76,16 +92,29 @@ impl Books {
 /// # Errors
 /// As [`root`] and [`store`].
 pub fn known(place: &Where, context: &Context) -> Result<Option<Books>, Problems> {
+    readable(place, context)?.map_err(Problems::from)
+}
+
+/// The same for a command that has more to tell than what the store holds: a store that this user may not read is a
+/// problem apart.
+///
+/// # Errors
+/// As [`known`].
+pub fn readable(place: &Where, context: &Context) -> Result<Result<Option<Books>, Problem>, Problems> {
     let root = root(place.repo_root.as_deref(), context)?;
     let settings = settings(context)?;
-    let Some(store) = store::known(settings.store.as_ref(), &root)? else { return Ok(None) };
+    let store = match store::known(settings.store.as_ref(), &root)? {
+        Known::None => return Ok(Ok(None)),
+        Known::Open(store) => store,
+        Known::Closed(problem) => return Ok(Err(problem)),
+    };
     let named = || tree::named(place, context).ok().map(|(_, name)| name);
     let repo = match (&place.repo, &settings.store) {
         (Some(name), _) => Some(name.clone()),
         (None, Some(_)) => named(),
         (None, None) => None,
     };
-    Ok(Some(Books { store, repo }))
+    Ok(Ok(Some(Books { store, repo })))
 }
 
 #[cfg(test)]

@@ -2,11 +2,13 @@
 
 use super::asking::{Asking, Parts, joined};
 use super::{left, options};
-use crate::base::{Moment, Problem, Problems};
+use crate::base::problem::Kind;
+use crate::base::{Mask, Moment, Problem, Problems};
 use crate::cli::{Context, settings};
 use crate::data::tree::{Change, Refs, Repository};
 use crate::infra::graph::{self, Graph, Listing};
 use crate::infra::layer::Options;
+use crate::ui;
 use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -149,13 +151,22 @@ pub fn stack_of(root: &Path, graph: &Graph, word: &str) -> String {
 }
 
 impl Tree {
-    /// Who holds the locks of stacks of this tree, by key. Where there is no store nobody does.
+    /// Who holds the locks of stacks of this tree, by key. Where there is no store nobody does; where this user may not
+    /// read it suil says so.
     ///
     /// # Errors
     /// The store cannot be read.
     pub fn holders(&self, context: &Context) -> Result<HashMap<String, graph::Holder>, Problems> {
         let place = Where { repo_root: Some(self.root.clone()), repo: Some(self.graph.repo.clone()) };
-        let Some(books) = super::root::known(&place, context)? else { return Ok(HashMap::new()) };
+        let books = match super::root::readable(&place, context)? {
+            Ok(None) => return Ok(HashMap::new()),
+            Ok(Some(books)) => books,
+            Err(closed) => {
+                let warning = closed.note("who holds locks is not known here").kind(Kind::Warning);
+                ui::warn(&[warning], &Mask::new());
+                return Ok(HashMap::new());
+            }
+        };
         let locks = books.store.locks()?.into_iter().filter(|lock| graph::key::same_repo(&lock.repo, &self.graph.repo));
         Ok(locks.map(|lock| (lock.stack, graph::Holder { run: lock.run, pr: 0, who: lock.who })).collect())
     }

@@ -4,14 +4,14 @@ use super::tree;
 use crate::base::{Mask, Plain, Problem};
 use crate::cli::settings::variable;
 use crate::cli::{Context, Outcome};
-use crate::data::tree::tags;
+use crate::data::tree::{Names, names};
 use crate::infra::versions::{self, Lists, Registries, Standing};
 use crate::ui::{self, Exit, Paint};
 use std::path::Path;
 
 /// List the modules from elsewhere, and how far each is behind
 ///
-/// Asks each git repository for its tags, and each registry for the versions that it has. Nothing is fetched, and no
+/// Asks each git repository for its tags and branches, and each registry for the versions that it has. Nothing is fetched, and no
 /// version is changed.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
@@ -62,8 +62,8 @@ impl<'a> Asked<'a> {
 }
 
 impl Lists for Asked<'_> {
-    fn tags(&self, address: &str) -> Result<Vec<String>, Problem> {
-        tags(self.root, address)
+    fn names(&self, address: &str) -> Result<Names, Problem> {
+        names(self.root, address)
     }
 
     fn versions(&self, source: &str) -> Result<Option<Vec<String>>, Problem> {

@@ -2,7 +2,11 @@
 
 use super::answer::{Answer, Answered, Fault};
 use crate::base::Plain;
+use axum::extract::{self, FromRequestParts};
+use axum::http::request::Parts;
+use serde::de::DeserializeOwned;
 use std::collections::HashMap;
+use std::ops::Deref;
 
 /// So many items stand on a page where nobody says how many.
 const USUAL: usize = 50;
@@ -10,7 +14,38 @@ const USUAL: usize = 50;
 const MOST: usize = 500;
 
 /// What stands behind `?` in a request.
-pub type Asked = axum::extract::Query<HashMap<String, String>>;
+pub struct Asked(HashMap<String, String>);
+
+impl Deref for Asked {
+    type Target = HashMap<String, String>;
+
+    fn deref(&self) -> &HashMap<String, String> {
+        &self.0
+    }
+}
+
+impl<S: Send + Sync> FromRequestParts<S> for Asked {
+    type Rejection = Fault;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Asked, Fault> {
+        let query = extract::Query::from_request_parts(parts, state).await;
+        query
+            .map(|extract::Query(found)| Asked(found))
+            .map_err(|_| Fault::invalid("what stands behind `?` is no query"))
+    }
+}
+
+/// The names in the path of a request.
+pub struct Path<T>(pub T);
+
+impl<S: Send + Sync, T: DeserializeOwned + Send> FromRequestParts<S> for Path<T> {
+    type Rejection = Fault;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Path<T>, Fault> {
+        let path = extract::Path::from_request_parts(parts, state).await;
+        path.map(|extract::Path(found)| Path(found)).map_err(|_| Fault::invalid("a name in the path is not UTF-8"))
+    }
+}
 
 /// Which page is meant.
 #[derive(Debug)]
@@ -84,10 +119,9 @@ impl Listed {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use axum::extract::Query;
 
     fn asked(pairs: &[(&str, &str)]) -> Asked {
-        Query(pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect())
+        Asked(pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect())
     }
 
     #[test]

@@ -2,13 +2,13 @@
 
 use super::answer::{Answer, Answered, Fault};
 use super::lag::Found;
-use super::listing::{Asked, Page};
+use super::listing::{Asked, Page, Path};
 use super::shelf::Shelf;
 use super::stacks::told;
 use super::tree::Known;
 use crate::base::{Plain, clock};
 use crate::infra::graph::{Kind, Module};
-use axum::extract::{Path, State};
+use axum::extract::State;
 use std::collections::HashMap;
 use std::sync::Arc;
 

@@ -2,13 +2,13 @@
 
 use super::answer::{Answer, Answered, Fault};
 use super::hosts::{NodeLine, Past, Seen};
-use super::listing::{Asked, Listed, Page};
+use super::listing::{Asked, Listed, Page, Path};
 use super::shelf::Shelf;
 use super::stacks::told;
 use crate::base::{Plain, clock};
 use crate::cli::nodes::plain;
 use crate::infra::graph::Kind;
-use axum::extract::{Path, State};
+use axum::extract::State;
 use std::sync::Arc;
 
 /// What was seen of the hosts.

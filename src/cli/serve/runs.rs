@@ -1,12 +1,12 @@
 //! The runs over stacks, what became of each stack in them, and the audit.
 
 use super::answer::{Answer, Answered, Fault};
-use super::listing::{Asked, Listed, Page, known};
+use super::listing::{Asked, Listed, Page, Path, known};
 use super::shelf::Shelf;
 use super::stacks;
 use crate::base::Plain;
 use crate::infra::store::{Check, Entry, Filter, Mode, Outcome, Phase, Run, RunState, Store};
-use axum::extract::{Path, State};
+use axum::extract::State;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 

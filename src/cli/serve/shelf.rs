@@ -68,7 +68,11 @@ impl Shelf {
     pub fn store(&self) -> Result<Option<Arc<dyn Store>>, Problem> {
         let mut store = self.store.lock().unwrap_or_else(PoisonError::into_inner);
         if store.is_none() {
-            *store = store::known(self.server.as_ref(), self.tree.root())?;
+            *store = match store::known(self.server.as_ref(), self.tree.root())? {
+                store::Known::None => None,
+                store::Known::Open(found) => Some(found),
+                store::Known::Closed(problem) => return Err(problem),
+            };
         }
         Ok(store.clone())
     }

@@ -1,14 +1,14 @@
 //! Repositories, their graphs, and stacks with all that is known of them.
 
 use super::answer::{Answer, Answered, Fault, Whole};
-use super::listing::{Asked, Page, known};
+use super::listing::{Asked, Page, Path, known};
 use super::runs::heads;
 use super::shelf::Shelf;
 use super::tree::Known;
 use crate::base::Plain;
 use crate::infra::graph::{Edge, Graph, Kind, Stack};
 use crate::infra::store::{Drift, Filter, Lock, Outcome, Phase, Seen};
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 use std::collections::{BTreeMap, HashMap};

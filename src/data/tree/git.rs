@@ -13,7 +13,7 @@ mod same;
 mod standing;
 
 pub use change::{Change, Refs, Tracked};
-pub use remote::tags;
+pub use remote::{Names, names};
 pub use standing::{Environment, Standing};
 
 use super::Tree;

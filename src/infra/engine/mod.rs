@@ -34,7 +34,7 @@ pub use restore::{Restored, last_commit, removed, restore};
 pub use resume::adopt;
 pub use session::{Failure, Planned, Session};
 pub use set::{Chosen, Set, circle, unknown};
-pub use site::{Layers, Site};
+pub use site::{Layers, Site, StatePatience};
 pub use stand::{Follow, Stand};
 pub use summary::Summary;
 pub use unit::{Purpose, Unit};

@@ -147,7 +147,8 @@ pub fn plan(session: &Session<'_>, open: &Open, purpose: Purpose, file: &Path) -
     let blocks: String = open.states.iter().map(block).collect();
     // Files that override are read by name; this one comes last.
     mirror.put("zzz_suil_provisional_override.tf", &blocks)?;
-    let ended = session.start("plan", &mirror.folder, session.unit.plan(purpose, file), purpose, false)?;
+    let ended =
+        session.start("plan", &mirror.folder, session.unit.plan(session.site, purpose, file), purpose, false)?;
     let mut planned = session.planned(&mirror.folder, ended, purpose, file)?;
     planned.text = without_own(&planned.text, open);
     Ok(planned)

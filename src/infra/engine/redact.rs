@@ -3,13 +3,12 @@
 mod blocks;
 mod named;
 
-use crate::base::Mask;
+use crate::base::{Mask, Needles};
+use crate::infra::secret::{self, ADDRESS, COVER, NAMES};
 use regex::{Captures, Regex};
 use serde_json::Value;
 use std::sync::{Arc, LazyLock, PoisonError, RwLock};
 
-/// What stands in a secret's place.
-const COVER: &str = "***";
 /// A shorter value hides nothing and would spoil every text.
 const SHORTEST: usize = 4;
 /// So many values are known at most: a plan may mark everything as sensitive.
@@ -19,7 +18,14 @@ const MOST: usize = 4096;
 #[derive(Clone, Default)]
 pub struct Redactor {
     mask: Mask,
-    known: Arc<RwLock<Vec<String>>>,
+    known: Arc<RwLock<Known>>,
+}
+
+#[derive(Default)]
+struct Known {
+    /// Longest first: a value inside a longer one must not spoil it.
+    values: Vec<String>,
+    needles: Needles,
 }
 
 impl std::fmt::Debug for Redactor {
@@ -35,14 +41,12 @@ pub fn is_secret_name(name: &str) -> bool {
     parts.iter().any(|part| name.contains(part)) || name.split('_').any(|part| part == "KEY" || part == "PASS")
 }
 
-/// True for a setting of a backend whose value is a secret.
-pub(super) fn is_secret_setting(name: &str, value: &str) -> bool {
-    let opens = || ADDRESS.as_ref().is_some_and(|address| address.is_match(value));
-    named::is_secret(name.trim()) || name.trim() == "conn_str" || opens()
-}
-
-/// The ends of names whose values are secrets, as a pattern.
-const SECRET: &str = "password|passwd|passphrase|secret|token|(?:secret|api|private|access|signing)[_-]?key";
+/// Something of this is in every text in which one of the patterns here or of blocks finds anything. Most lines have
+/// nothing of it.
+static SUSPECT: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    let heads = "-----BEGIN|eyJ|AKIA|ASIA|AGPA|AIDA|AROA|ANPA|ANVA|AIPA|gh[pousr]_|github_pat_|xox|xapp-|://";
+    Regex::new(&format!("{heads}|(?i:password|passwd|passphrase|secret|token|key|bearer)")).ok()
+});
 
 static PATTERNS: LazyLock<Vec<Regex>> = LazyLock::new(|| {
     let texts = [
@@ -64,13 +68,9 @@ static PATTERNS: LazyLock<Vec<Regex>> = LazyLock::new(|| {
 /// parentheses.
 static ASSIGNED: LazyLock<Option<Regex>> = LazyLock::new(|| {
     let value = r#"(?:"(?:[^"\\\n]|\\.)*"|[^\s"',}(\[{]+)"#;
-    let text = format!(r#"(?i)((?:{SECRET})"?[ \t]*(?:=|:)[ \t]*){value}(?:([ \t]*->[ \t]*){value})?"#);
+    let text = format!(r#"(?i)((?:{NAMES})"?[ \t]*(?:=|:)[ \t]*){value}(?:([ \t]*->[ \t]*){value})?"#);
     Regex::new(&text).ok()
 });
-
-/// The password of an address: `postgres://user:password@host`.
-static ADDRESS: LazyLock<Option<Regex>> =
-    LazyLock::new(|| Regex::new(r#"(\b[a-zA-Z][a-zA-Z0-9+.-]*://[^\s/:@"']*:)[^\s/@"']+@"#).ok());
 
 impl Redactor {
     /// One that knows what `mask` knows, now and later.
@@ -81,6 +81,7 @@ impl Redactor {
     /// Adds a value; of one over several lines each line, too.
     pub fn add(&self, value: &str) {
         let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
+        let Known { values: known, needles } = &mut *known;
         let lines = value.lines().map(str::trim).filter(|line| line.len() >= 6 && value.contains('\n'));
         for form in [value, value.trim()].into_iter().chain(lines) {
             let plain = matches!(form, "true" | "false" | "null" | "none" | "default");
@@ -88,7 +89,7 @@ impl Redactor {
                 known.push(form.to_owned());
             }
         }
-        // A value inside a longer one must not spoil it.
+        needles.forget();
         known.sort_by(|a, b| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));
     }
 
@@ -103,11 +104,23 @@ impl Redactor {
 
     /// Covers every secret in a text.
     pub fn text(&self, text: &str) -> String {
-        let mut out = blocks::cover(self.mask.apply(text));
-        for value in self.known.read().unwrap_or_else(PoisonError::into_inner).iter() {
-            if out.contains(value.as_str()) {
-                out = out.replace(value.as_str(), COVER);
+        let mut out = self.mask.apply(text);
+        // What is put in place of a known value makes nothing look like a secret that did not before.
+        let suspect = SUSPECT.as_ref().is_none_or(|suspect| suspect.is_match(&out));
+        if suspect {
+            out = blocks::cover(out);
+        }
+        let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
+        if known.needles.are_in(&out, &known.values, String::as_str) {
+            for value in &known.values {
+                if out.contains(value.as_str()) {
+                    out = out.replace(value.as_str(), COVER);
+                }
             }
+        }
+        drop(known);
+        if !suspect {
+            return out;
         }
         for pattern in PATTERNS.iter() {
             if pattern.is_match(&out) {
@@ -189,13 +202,13 @@ impl Redactor {
             }
             Value::Number(number) => {
                 let text = number.to_string();
-                if self.known.read().unwrap_or_else(PoisonError::into_inner).contains(&text) {
+                if self.known.read().unwrap_or_else(PoisonError::into_inner).values.contains(&text) {
                     *value = Value::String(COVER.to_owned());
                 }
             }
             Value::Array(items) => items.iter_mut().for_each(|item| self.cover(item)),
             Value::Object(map) => {
-                map.iter_mut().filter(|(key, _)| named::is_secret(key)).for_each(|(_, value)| named::cover(value));
+                map.iter_mut().filter(|(key, _)| secret::is_name(key)).for_each(|(_, value)| named::cover(value));
                 let odd: Vec<String> = map.keys().filter(|key| self.text(key) != **key).cloned().collect();
                 for key in odd {
                     if let Some(value) = map.shift_remove(&key) {
@@ -228,6 +241,11 @@ mod tests {
             token("github_pat_"),
             token("xoxb-"),
             format!("https://hooks.slack.com/services/{}", "T0/B0/xyz"),
+            token("xapp-"),
+            token("gho_"),
+            token("ghs_"),
+            format!("ASIA{}", "ABCDEFGHIJKLMNOP"),
+            format!("AIPA{}", "ABCDEFGHIJKLMNOP"),
         ] {
             let text = redactor.text(&format!("before {secret}"));
             assert_eq!(text, "before ***", "{secret}");
@@ -238,9 +256,13 @@ mod tests {
             ("  + password = (sensitive value)", "  + password = (sensitive value)"),
             ("SECRET=hunter2, next", "SECRET=***, next"),
             (r#"  + secret_key = "a""#, "  + secret_key = ***"),
+            (r#"  + api-key = "a""#, "  + api-key = ***"),
+            ("db_passwd: a", "db_passwd: ***"),
+            ("passphrase = a", "passphrase = ***"),
             (r#"  + public_key = "a""#, r#"  + public_key = "a""#),
             ("postgres://bob:pa55@db/x, https://h:8443/y", "postgres://bob:***@db/x, https://h:8443/y"),
             ("Bearer abcdefghijklmnop1234", "***"),
+            ("TO\u{212a}EN = \"x\"", "TO\u{212a}EN = ***"),
             ("the bearer of this", "the bearer of this"),
             (r#"{"api_token": "x", "a": 1}"#, r#"{"api_token": ***, "a": 1}"#),
             ("secret_name = \"public\"", "secret_name = \"public\""),

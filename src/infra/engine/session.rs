@@ -1,13 +1,13 @@
 //! One stack and Terraform: made ready, planned, applied. Each step is one start of the program.
 
 use super::init::Needs;
-use super::redact::is_secret_setting;
 use super::restore::LOGS;
 use super::unit::Purpose;
-use super::{Site, Summary, Unit, content};
+use super::{Site, StatePatience, Summary, Unit, content};
 use crate::base::{Problem, file, problem::Kind};
 use crate::data::tree;
 use crate::infra::layer;
+use crate::infra::secret;
 use crate::infra::terraform::process::{Ended, Job, Watch};
 use serde_json::Value;
 use std::ffi::OsString;
@@ -102,6 +102,11 @@ impl Session<'_> {
         if !missing.is_empty() {
             return Err(gathered(self.unit, "cannot be planned", missing));
         }
+        for entry in self.unit.backend() {
+            if let Some((_, value)) = entry.split_once('=').filter(|(name, value)| secret::is_setting(name, value)) {
+                self.site.redactor.add(value.trim());
+            }
+        }
         let needs = Needs::of(self.unit)?;
         if !again && needs.are_met(self.unit) {
             return Ok(needs);
@@ -125,8 +130,7 @@ impl Session<'_> {
         let mut covers = Vec::new();
         for word in words {
             let entry = word.to_str().and_then(|word| word.strip_prefix("-backend-config=")?.split_once('='));
-            let Some((name, value)) = entry.filter(|(name, value)| is_secret_setting(name, value)) else { continue };
-            self.site.redactor.add(value);
+            let Some((name, value)) = entry.filter(|(name, value)| secret::is_setting(name, value)) else { continue };
             file::private_folder(self.logs)?;
             let failed = |e: std::io::Error| Problem::io("write into", self.logs, &e);
             // In JSON, as an argument, every character of a text is itself.
@@ -146,11 +150,11 @@ impl Session<'_> {
     /// # Errors
     /// Terraform failed, or what it shows is no plan.
     pub fn plan(&self, purpose: Purpose, file: &Path) -> Result<Planned, Failure> {
-        let ended = self.start("plan", &self.unit.folder, self.unit.plan(purpose, file), purpose, false)?;
+        let ended = self.start("plan", &self.unit.folder, self.unit.plan(self.site, purpose, file), purpose, false)?;
         let ended = match ended.code {
             1 if says_init(&ended) && !ended.interrupted => {
                 self.ready(purpose, true)?;
-                self.start("plan", &self.unit.folder, self.unit.plan(purpose, file), purpose, false)?
+                self.start("plan", &self.unit.folder, self.unit.plan(self.site, purpose, file), purpose, false)?
             }
             _ => ended,
         };
@@ -200,7 +204,7 @@ impl Session<'_> {
     /// # Errors
     /// Terraform failed, was interrupted, or was left to itself.
     pub fn apply(&self, file: &Path) -> Result<String, Failure> {
-        let wait = self.site.state_patience.map(|wait| format!("-lock-timeout={}s", wait.as_secs()).into());
+        let wait = StatePatience::word(self.site.state_patience.apply);
         let words = ["apply", "-input=false", "-no-color"].map(OsString::from);
         let words = words.into_iter().chain(wait).chain([file.into()]).collect();
         let ended = self.start(APPLY, &self.unit.folder, words, Purpose::Apply, true)?;
@@ -265,7 +269,14 @@ impl Session<'_> {
             precious,
             patience: self.site.patience,
         };
-        Ok(self.unit.tool.start(folder, &job, &self.site.stop, watch)?)
+        let started = self.unit.tool.start(folder, &job, &self.site.stop, watch);
+        Ok(started.map_err(|problem| match problem.help {
+            Some(_) if self.unit.tool == self.site.tofu => {
+                problem.help("install OpenTofu, or name it by SUIL_TOFU_BIN")
+            }
+            Some(_) => problem.help("install Terraform, or name it by SUIL_TERRAFORM_BIN or STACKS_TERRAFORM_PATH"),
+            None => problem,
+        })?)
     }
 
     fn said(&self, bytes: &[u8]) -> String {

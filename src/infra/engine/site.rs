@@ -4,6 +4,7 @@ use super::Redactor;
 use crate::base::Result;
 use crate::infra::layer;
 use crate::infra::terraform::{Stop, Tool};
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -33,11 +34,24 @@ pub struct Site {
     pub stop: Stop,
     /// How long an interrupted program may take to end.
     pub patience: Duration,
-    /// How long an apply waits for Terraform's own lock of the state, such as a plan of somebody else holds; `None` leaves
-    /// that to what the user told Terraform.
-    pub state_patience: Option<Duration>,
+    pub state_patience: StatePatience,
     /// The user that the store knows.
     pub user: String,
+}
+
+/// How long a start waits for Terraform's own lock of the state, such as a plan of somebody else holds; `None` leaves that
+/// to what the user told Terraform.
+#[derive(Clone, Copy, Default, Debug)]
+pub struct StatePatience {
+    pub plan: Option<Duration>,
+    pub apply: Option<Duration>,
+}
+
+impl StatePatience {
+    /// The word for it.
+    pub fn word(wait: Option<Duration>) -> Option<OsString> {
+        wait.map(|wait| format!("-lock-timeout={}s", wait.as_secs()).into())
+    }
 }
 
 /// Begins a run over the layers of a tree. Each render is one of its own: what a layer reads of the state of another is

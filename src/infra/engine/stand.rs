@@ -91,10 +91,18 @@ impl Stand {
 /// Who is told while a run goes on, from any thread.
 pub trait Follow: Sync {
     fn begun(&self, _stack: &str) {}
+    /// False where phases are told to nobody.
+    fn is_watched(&self) -> bool {
+        true
+    }
     /// The stack is busy with this.
     fn phase(&self, _stack: &str, _what: &str) {}
     fn ended(&self, _stand: &Stand) {}
 }
 
 /// Nobody.
-impl Follow for () {}
+impl Follow for () {
+    fn is_watched(&self) -> bool {
+        false
+    }
+}

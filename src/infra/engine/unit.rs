@@ -1,7 +1,7 @@
 //! One stack as it is run: its folder, its program, its arguments.
 
-use super::Site;
 use super::artifact::Artifact;
+use super::{Site, StatePatience};
 use crate::base::{Problem, Result};
 use crate::data::tree::Revision;
 use crate::infra::graph::key::slug;
@@ -194,7 +194,7 @@ impl Unit {
     }
 
     /// The words of a plan that is written to `file`.
-    pub fn plan(&self, purpose: Purpose, file: &Path) -> Vec<OsString> {
+    pub fn plan(&self, site: &Site, purpose: Purpose, file: &Path) -> Vec<OsString> {
         let words = ["plan", "-input=false", "-no-color", "-detailed-exitcode"];
         let mut words: Vec<OsString> = words.map(OsString::from).into();
         match purpose {
@@ -202,6 +202,9 @@ impl Unit {
             // It only looks: whoever applies meanwhile is not to wait for it.
             Purpose::Drift => words.extend(["-refresh-only", "-lock=false"].map(OsString::from)),
             Purpose::Plan | Purpose::Apply => {}
+        }
+        if purpose != Purpose::Drift {
+            words.extend(StatePatience::word(site.state_patience.plan));
         }
         words.push(joined("-out=", file));
         words.extend(self.variables.iter().map(|file| joined("-var-file=", file)));

@@ -406,6 +406,9 @@ struct Lines<'a> {
 
 impl Watch for Lines<'_> {
     fn line(&self, line: &str) {
+        if !self.work.follow.is_watched() {
+            return;
+        }
         // What is indented belongs to a block, of which a line alone does not show whether it is secret.
         let inside = line.starts_with([' ', '\t']);
         let line = line.trim();

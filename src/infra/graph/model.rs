@@ -1,5 +1,6 @@
 //! What a graph is made of. Its JSON is that of `suil infra graph --output json`.
 
+use crate::infra::secret;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -107,7 +108,8 @@ pub struct Backend {
 /// What Terraform is to be started with, in this order.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Config {
-    /// `name=value`, or a file below the root.
+    /// `name=value`, or a file below the root. A secret is covered in every output.
+    #[serde(serialize_with = "covered")]
     pub backend_config: Vec<String>,
     /// Files, seen from the stack's folder.
     pub var_files: Vec<String>,
@@ -124,6 +126,10 @@ pub struct Env {
     pub apply: Option<String>,
     /// That of `plan` where the file says nothing of `drift`.
     pub drift: Option<String>,
+}
+
+fn covered<S: serde::Serializer>(entries: &[String], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(entries.iter().map(|entry| secret::shown(entry)))
 }
 
 fn names<S: serde::Serializer>(env: &BTreeMap<String, Env>, serializer: S) -> Result<S::Ok, S::Error> {

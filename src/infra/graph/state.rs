@@ -1,6 +1,7 @@
 //! Where a state is kept, and when two descriptions mean the same one.
 
 use super::key;
+use crate::base::mask::without_passwords;
 use crate::infra::hcl::{Literal, Settings};
 
 /// The place of one state. Two are the same state where they are equal.
@@ -195,7 +196,7 @@ pub fn shown(kind: &str, settings: &Settings) -> std::collections::BTreeMap<Stri
     known
         .filter_map(|(name, value)| match value {
             Literal::Text(text) if name == "address" && kind == "http" => Some((name.clone(), without_user(text))),
-            Literal::Text(text) => Some((name.clone(), text.clone())),
+            Literal::Text(text) => Some((name.clone(), without_passwords(text).into_owned())),
             Literal::Computed => None,
         })
         .collect()

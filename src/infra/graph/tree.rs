@@ -37,6 +37,7 @@ impl<'a> Tree<'a> {
     ) -> Result<Tree<'a>> {
         let mut tree =
             Tree { files, listing, memo, root: Root::default(), repo, options, links: links::of(&files, listing) };
+        not_a_folder(&tree, config::ROOT)?;
         if listing.file(config::ROOT).is_some() {
             let bytes = tree.config(config::ROOT)?;
             tree.root = Root::read(&files.shown(config::ROOT), &bytes)?;
@@ -64,6 +65,7 @@ impl<'a> Tree<'a> {
     pub fn own(&self, folder: &str) -> Result<Own> {
         let path = below(folder, config::OWN);
         if self.listing.file(&path).is_none() {
+            not_a_folder(self, &path)?;
             return Ok(Own::default());
         }
         Own::read(&self.files.shown(&path), &self.config(&path)?)
@@ -86,6 +88,15 @@ impl<'a> Tree<'a> {
         let text = self.files.read(path).map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).unwrap_or_default();
         Place { file: FileId::new(&at.file, text), line: at.line, column: at.column, width: 0 }
     }
+}
+
+/// A folder in the place of a file of the configuration would be passed over, and nobody would see why.
+fn not_a_folder(tree: &Tree, path: &str) -> Result<(), Problem> {
+    if !tree.listing.is_folder(path) {
+        return Ok(());
+    }
+    let problem = Problem::new(format!("`{}` is a folder", tree.files.shown(path).display()));
+    Err(problem.expected("expected a file").help("move it away"))
 }
 
 /// `name` in `folder`.

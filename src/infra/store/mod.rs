@@ -154,14 +154,23 @@ pub fn open(server: Option<&Server>, root: &Path) -> Result<Arc<dyn Store>, Prob
     }
 }
 
-/// Opens the store where there is one: a look at runs or locks makes none.
+/// What a look for a store finds.
+pub enum Known {
+    /// No run has made it yet.
+    None,
+    Open(Arc<dyn Store>),
+    /// It is there, and this user may not read it.
+    Closed(Problem),
+}
+
+/// Opens the store where there is one: a look at runs or locks makes none. One that this user may only read is read.
 ///
 /// # Errors
 /// As [`open`].
-pub fn known(server: Option<&Server>, root: &Path) -> Result<Option<Arc<dyn Store>>, Problem> {
+pub fn known(server: Option<&Server>, root: &Path) -> Result<Known, Problem> {
     match server {
-        None if !sqlite::path(root).exists() => Ok(None),
-        _ => open(server, root).map(Some),
+        None => sqlite::known(root),
+        Some(_) => open(server, root).map(Known::Open),
     }
 }
 

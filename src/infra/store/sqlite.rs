@@ -1,14 +1,17 @@
 //! SQLite: one file in the tree, for one machine.
 
-use super::schema;
+use super::ledger::Ledger;
 use super::sql::{Database, Fault, Field, Row, Session, Work, Write};
+use super::{Known, schema};
 use crate::base::{Problem, file};
 use rusqlite::types::{ToSqlOutput, Value, ValueRef};
 use rusqlite::{Connection, ErrorCode, OpenFlags, ToSql, params_from_iter};
-use std::fs::OpenOptions;
-use std::os::unix::fs::OpenOptionsExt;
+use rustix::fs::Access;
+use std::fs::{File, OpenOptions};
+use std::io::ErrorKind;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 /// So long a statement waits for another process that writes.
@@ -31,6 +34,90 @@ pub fn path(root: &Path) -> PathBuf {
     root.join(".suil/infra.db")
 }
 
+/// Opens the store of the tree at `root` where there is one, for writing where that may be, else for reading.
+///
+/// # Errors
+/// As [`Sqlite::open`].
+pub fn known(root: &Path) -> Result<Known, Problem> {
+    let path = path(root);
+    let closed = |e: &std::io::Error| Known::Closed(advised(Problem::io("read the store", &path, e), &path));
+    // Who may not look into the folder is not told whether it is there.
+    match path.symlink_metadata() {
+        Err(e) if matches!(e.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => return Ok(Known::None),
+        Err(e) if is_denied(&e) => return Ok(closed(&e)),
+        _ => {}
+    }
+    if let Err(e) = File::open(&path)
+        && is_denied(&e)
+    {
+        return Ok(closed(&e));
+    }
+    match is_writable(&path) {
+        true => Ok(Known::Open(Arc::new(Ledger(Sqlite::open(root)?)))),
+        false => Sqlite::read_only(&path),
+    }
+}
+
+/// True where this user may write the file and make others beside it, in a folder that is their own.
+fn is_writable(path: &Path) -> bool {
+    let may = |path: &Path, access| rustix::fs::access(path, access).is_ok();
+    let Some(folder) = path.parent() else { return false };
+    let user = rustix::process::geteuid();
+    let is_own = user.is_root() || folder.metadata().is_ok_and(|found| found.uid() == user.as_raw());
+    is_own && may(folder, Access::WRITE_OK | Access::EXEC_OK) && may(path, Access::WRITE_OK | Access::READ_OK)
+}
+
+fn is_denied(error: &std::io::Error) -> bool {
+    matches!(error.kind(), ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem)
+}
+
+/// What helps whoever may not use a store.
+fn advised(problem: Problem, path: &Path) -> Problem {
+    if problem.help.is_some() {
+        return problem;
+    }
+    let folder = path.parent().unwrap_or(path);
+    problem.help(format!(
+        "run suil as the owner of `{}`, or keep the store elsewhere: `SUIL_STORE=postgres://…`",
+        folder.display()
+    ))
+}
+
+/// A file that SQLite keeps beside the one at `path`.
+fn beside(path: &Path, end: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(end);
+    name.into()
+}
+
+/// Opens a database for reading, and reads of it: before that nothing is known of whether it can be read.
+fn looked(path: &Path, more: &str) -> rusqlite::Result<Connection> {
+    let mut address = String::from("file:");
+    for byte in path.as_os_str().as_encoded_bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'.' | b'-' | b'_' => address.push(char::from(*byte)),
+            other => address.push_str(&format!("%{other:02X}")),
+        }
+    }
+    address.push_str("?mode=ro");
+    address.push_str(more);
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_URI;
+    let connection = Connection::open_with_flags(address, flags)?;
+    set_up(&connection)?;
+    pragma(&connection, "schema_version")?;
+    Ok(connection)
+}
+
+fn set_up(connection: &Connection) -> rusqlite::Result<()> {
+    connection.set_prepared_statement_cache_capacity(64);
+    connection.busy_timeout(BUSY)
+}
+
+fn denied(error: &rusqlite::Error) -> bool {
+    let codes = [ErrorCode::CannotOpen, ErrorCode::ReadOnly, ErrorCode::PermissionDenied];
+    error.sqlite_error_code().is_some_and(|code| codes.contains(&code))
+}
+
 impl Sqlite {
     /// Opens the store of the tree at `root`, and makes it where there is none: the folder for its owner alone, and the
     /// file too.
@@ -39,20 +126,20 @@ impl Sqlite {
     /// It cannot be made or read, is damaged, is no store, or is one of a newer suil (refused).
     pub fn open(root: &Path) -> Result<Sqlite, Problem> {
         let path = path(root);
-        file::own_folder(root)?;
+        let advised = |problem| advised(problem, &path);
+        file::own_folder(root).map_err(advised)?;
         // SQLite gives the files beside it the mode of this one.
         OpenOptions::new()
             .create(true)
             .append(true)
             .mode(0o600)
             .open(&path)
-            .map_err(|e| Problem::io("open the store", &path, &e))?;
+            .map_err(|e| advised(Problem::io("open the store", &path, &e)))?;
         let place = path.display().to_string();
         let told = |e: rusqlite::Error| told(&place, &e).problem();
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let connection = Connection::open_with_flags(&path, flags).map_err(told)?;
-        connection.busy_timeout(BUSY).map_err(told)?;
-        connection.set_prepared_statement_cache_capacity(64);
+        set_up(&connection).map_err(told)?;
         log(&connection).map_err(told)?;
         connection.execute_batch("PRAGMA synchronous = NORMAL").map_err(told)?;
         let version = pragma(&connection, "user_version").map_err(told)?;
@@ -61,6 +148,29 @@ impl Sqlite {
             store.migrate()?;
         }
         Ok(store)
+    }
+
+    /// Opens it for reading alone; nothing in its folder is touched.
+    fn read_only(path: &Path) -> Result<Known, Problem> {
+        let place = path.display().to_string();
+        let told = |e: rusqlite::Error| told(&place, &e).problem();
+        let connection = match looked(path, "") {
+            // With no log beside it nobody has it open, and all is in the file; SQLite would want to make a log.
+            Err(e) if denied(&e) && !beside(path, "-wal").exists() => looked(path, "&immutable=1"),
+            opened => opened,
+        };
+        let connection = match connection {
+            Err(e) if denied(&e) => return Ok(Known::Closed(told(e))),
+            opened => opened.map_err(told)?,
+        };
+        match pragma(&connection, "user_version").map_err(told)? {
+            version if version > schema::version() => Err(schema::newer(&place, version)),
+            version if version < schema::version() => {
+                let problem = Problem::new(format!("the store `{place}` is none that this suil can only read"));
+                Err(advised(problem, path))
+            }
+            _ => Ok(Known::Open(Arc::new(Ledger(Sqlite { place, connection: Mutex::new(connection) })))),
+        }
     }
 
     fn migrate(&self) -> Result<(), Problem> {
@@ -136,6 +246,9 @@ fn told(place: &str, error: &rusqlite::Error) -> Fault {
             BUSY.as_secs()
         ))
         .help("look for a suil that hangs, and try again"),
+        _ if denied(error) => {
+            advised(Problem::new(format!("cannot use the store `{place}`: {words}")), Path::new(place))
+        }
         _ => Problem::new(format!("cannot use the store `{place}`: {words}")),
     };
     Fault::Failed(problem)

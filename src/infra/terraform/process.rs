@@ -250,16 +250,29 @@ impl Lines {
     fn follow(&mut self, watch: &dyn Watch) {
         let mut buffer = [0_u8; 8192];
         while let Ok(n @ 1..) = self.file.read(&mut buffer) {
-            for byte in buffer.get(..n).unwrap_or_default() {
-                if *byte != b'\n' {
-                    self.open.push(*byte);
-                }
-                if *byte == b'\n' || self.open.len() >= Lines::LONGEST {
-                    watch.line(&String::from_utf8_lossy(&self.open));
-                    self.open.clear();
-                }
+            for part in buffer.get(..n).unwrap_or_default().split_inclusive(|byte| *byte == b'\n') {
+                self.add(part, watch);
             }
         }
+    }
+
+    /// Takes a part of a line, or the rest of one with its end.
+    fn add(&mut self, part: &[u8], watch: &dyn Watch) {
+        let (mut part, ends) = part.strip_suffix(b"\n").map_or((part, false), |part| (part, true));
+        while let Some((head, rest)) = part.split_at_checked(Lines::LONGEST - self.open.len()) {
+            self.open.extend_from_slice(head);
+            self.tell(watch);
+            part = rest;
+        }
+        self.open.extend_from_slice(part);
+        if ends {
+            self.tell(watch);
+        }
+    }
+
+    fn tell(&mut self, watch: &dyn Watch) {
+        watch.line(&String::from_utf8_lossy(&self.open));
+        self.open.clear();
     }
 }
 
@@ -323,6 +336,22 @@ mod tests {
         let text = String::from_utf8(ended.stdout).expect("UTF-8");
         assert!(text.starts_with("hello\n1\n") && text.ends_with("\n100\n") && text.contains("bytes are left out"));
         assert_eq!(std::fs::read_dir(logs.path()).expect("a folder").count(), 0, "nothing is left");
+    }
+
+    #[test]
+    fn lines_are_told_whole_and_long_ones_in_parts() {
+        let room = tempfile::tempdir().expect("a folder");
+        let path = room.path().join("out");
+        let long = "x".repeat(Lines::LONGEST);
+        std::fs::write(&path, "").expect("a file");
+        let (mut lines, heard) = (Lines::new(&path).expect("open"), Heard::default());
+        for part in ["a\n\nb", "c\n", &long, "\n", &format!("{long}y\nend")] {
+            let mut file = OpenOptions::new().append(true).open(&path).expect("open");
+            std::io::Write::write_all(&mut file, part.as_bytes()).expect("written");
+            lines.follow(&heard);
+        }
+        let heard = heard.0.into_inner().expect("no panic");
+        assert_eq!(heard, ["a", "", "bc", &long, "", &long, "y"]);
     }
 
     #[test]

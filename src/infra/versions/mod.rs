@@ -11,6 +11,7 @@ pub use registry::Registries;
 pub use semver::Version;
 
 use crate::base::Problem;
+use crate::data::tree::Names;
 use crate::infra::graph::{Graph, Kind, Module, Need, Origin};
 use crate::infra::layer::each;
 use std::collections::{BTreeMap, BTreeSet};
@@ -28,8 +29,30 @@ pub struct Lag {
     /// How many newer versions there are.
     pub behind: usize,
     pub standing: Standing,
+    /// What the pin names in its repository, as far as that is known.
+    pub named: Option<Named>,
     /// Who asks for it: stacks, and modules.
     pub used_by: Vec<String>,
+}
+
+/// What a pin names.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Named {
+    Tag,
+    Branch,
+    /// Nothing has this name, and it reads as the digest of a commit.
+    Commit,
+}
+
+impl Named {
+    /// The word for it in every output.
+    pub fn word(self) -> &'static str {
+        match self {
+            Named::Tag => "tag",
+            Named::Branch => "branch",
+            Named::Commit => "commit",
+        }
+    }
 }
 
 /// How a module stands.
@@ -39,7 +62,7 @@ pub enum Standing {
     Behind,
     /// No version is asked for: the newest commit is taken.
     Unpinned,
-    /// What is asked for is no version.
+    /// What is asked for is no version, or one that nobody has made.
     Unknown,
     /// Nobody was asked for its versions.
     NotLookedUp,
@@ -63,11 +86,11 @@ impl Standing {
 
 /// Who lists versions.
 pub trait Lists: Sync {
-    /// The tags of the repository at an address.
+    /// The tags and branches of the repository at an address.
     ///
     /// # Errors
     /// They cannot be listed.
-    fn tags(&self, address: &str) -> Result<Vec<String>, Problem>;
+    fn names(&self, address: &str) -> Result<Names, Problem>;
 
     /// The versions of the module of a registry that a `source` names; `None` where registries are not asked.
     ///
@@ -90,16 +113,18 @@ pub fn lags(graph: &Graph, lists: &dyn Lists) -> (Vec<Lag>, Vec<Problem>) {
     }
     let asked: Vec<((&str, Origin), BTreeSet<String>)> = families.into_iter().collect();
     let mut problems = Vec::new();
-    let mut known: BTreeMap<&str, Option<Vec<String>>> = BTreeMap::new();
+    let mut known: BTreeMap<&str, Option<Names>> = BTreeMap::new();
     let ask = |((_, kind), addresses): &((&str, Origin), BTreeSet<String>)| match kind {
-        Origin::Registry => first(addresses, |source| lists.versions(source)),
-        _ => first(addresses, |address| lists.tags(address).map(Some)),
+        Origin::Registry => {
+            first(addresses, |source| Ok(lists.versions(source)?.map(|tags| Names { tags, branches: Vec::new() })))
+        }
+        _ => first(addresses, |address| lists.names(address).map(Some)),
     };
     for (((name, _), _), found) in asked.iter().zip(each(&asked, ask)) {
         let lost = || Err(Problem::new("suil lost a module; this is a fault of suil"));
         match found.unwrap_or_else(lost) {
             Ok(None) => {}
-            Ok(Some(versions)) => drop(known.insert(name, Some(versions))),
+            Ok(Some(names)) => drop(known.insert(name, Some(names))),
             Err(problem) => {
                 problems.push(Problem { what: format!("module `{name}`: {}", problem.what), ..problem });
                 known.insert(name, None);
@@ -115,10 +140,11 @@ pub fn lags(graph: &Graph, lists: &dyn Lists) -> (Vec<Lag>, Vec<Problem>) {
             latest: None,
             behind: 0,
             standing: Standing::NotLookedUp,
+            named: None,
             used_by,
         };
         match known.get(family(&module.path)) {
-            Some(Some(versions)) => measured(base, versions),
+            Some(Some(names)) => measured(base, names),
             Some(None) => Lag { standing: Standing::Failed, ..base },
             None => base,
         }
@@ -139,7 +165,10 @@ fn first<T>(addresses: &BTreeSet<String>, ask: impl Fn(&str) -> Result<T, Proble
 }
 
 /// Compares what is asked for with what there is.
-fn measured(lag: Lag, tags: &[String]) -> Lag {
+fn measured(lag: Lag, names: &Names) -> Lag {
+    let tags = &names.tags;
+    let named = named(&lag, names);
+    let lag = Lag { named, ..lag };
     let versions: BTreeMap<Version, &String> = tags.iter().filter_map(|tag| Some((Version::read(tag)?, tag))).collect();
     let stable = versions.iter().rfind(|(version, _)| version.is_stable());
     let latest = stable.or_else(|| versions.iter().next_back()).map(|(_, tag)| (*tag).clone());
@@ -149,8 +178,28 @@ fn measured(lag: Lag, tags: &[String]) -> Lag {
     };
     let counts = |version: &&Version| **version > pin && (version.is_stable() || !pin.is_stable());
     let behind = versions.keys().filter(counts).count();
-    let standing = if behind == 0 { Standing::Current } else { Standing::Behind };
+    let is_made = match lag.kind {
+        Origin::Git => named == Some(Named::Tag),
+        _ => versions.contains_key(&pin),
+    };
+    let standing = match behind {
+        0 if is_made => Standing::Current,
+        0 => Standing::Unknown,
+        _ => Standing::Behind,
+    };
     Lag { latest, behind, standing, ..lag }
+}
+
+/// What the pin of a module from git names.
+fn named(lag: &Lag, names: &Names) -> Option<Named> {
+    let pin = &lag.pin;
+    let is_digest = || (7..=64).contains(&pin.len()) && pin.bytes().all(|b| b.is_ascii_hexdigit());
+    match lag.kind {
+        Origin::Git if names.tags.contains(pin) => Some(Named::Tag),
+        Origin::Git if names.branches.contains(pin) => Some(Named::Branch),
+        Origin::Git if is_digest() => Some(Named::Commit),
+        _ => None,
+    }
 }
 
 /// The repository of a module: its key without the folder below it.
@@ -210,18 +259,23 @@ mod tests {
         }
     }
 
-    fn of(pin: &str, tags: &[&str]) -> (Standing, usize, Option<String>) {
+    fn at(kind: Origin, pin: &str, tags: &[&str]) -> Lag {
         let lag = Lag {
             module: "a/b".to_owned(),
-            kind: Origin::Git,
+            kind,
             pin: pin.to_owned(),
             latest: None,
             behind: 0,
             standing: Standing::NotLookedUp,
+            named: None,
             used_by: Vec::new(),
         };
-        let tags: Vec<String> = tags.iter().map(|tag| (*tag).to_owned()).collect();
-        let lag = measured(lag, &tags);
+        let owned = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
+        measured(lag, &Names { tags: owned(tags), branches: owned(&["main", "v5.0.0"]) })
+    }
+
+    fn of(pin: &str, tags: &[&str]) -> (Standing, usize, Option<String>) {
+        let lag = at(Origin::Git, pin, tags);
         (lag.standing, lag.behind, lag.latest)
     }
 
@@ -232,10 +286,35 @@ mod tests {
         assert_eq!(of("v1.0.0", &tags), (Standing::Behind, 2, latest("1.2.0")));
         assert_eq!(of("1.2.0", &tags), (Standing::Current, 0, latest("1.2.0")));
         assert_eq!(of("v1.2.0-rc.1", &tags), (Standing::Behind, 2, latest("1.2.0")));
-        assert_eq!(of("v3.0.0", &tags), (Standing::Current, 0, latest("1.2.0")));
         assert_eq!(of("main", &tags), (Standing::Unknown, 0, latest("1.2.0")));
         assert_eq!(of("", &tags), (Standing::Unpinned, 0, latest("1.2.0")));
-        assert_eq!(of("v0.1.0", &["v1.0.0-rc.1", "v1.0.0-rc.2"]), (Standing::Current, 0, latest("v1.0.0-rc.2")));
-        assert_eq!(of("v0.1.0", &[]), (Standing::Current, 0, None));
+        let early = ["v0.1.0", "v1.0.0-rc.1", "v1.0.0-rc.2"];
+        assert_eq!(of("v0.1.0", &early), (Standing::Current, 0, latest("v0.1.0")));
+    }
+
+    #[test]
+    fn what_no_tag_has_is_not_current() {
+        let tags = ["v1.2.0", "nightly", "abcdef1"];
+        for (pin, standing, named) in [
+            ("v1.2.0", Standing::Current, Some(Named::Tag)),
+            ("nightly", Standing::Unknown, Some(Named::Tag)),
+            ("abcdef1", Standing::Unknown, Some(Named::Tag)),
+            ("v5.0.0", Standing::Unknown, Some(Named::Branch)),
+            ("main", Standing::Unknown, Some(Named::Branch)),
+            ("abcdef2", Standing::Unknown, Some(Named::Commit)),
+            ("v3.0.0", Standing::Unknown, None),
+            ("1.2.0", Standing::Unknown, None),
+            ("gone", Standing::Unknown, None),
+            ("v1.0.0", Standing::Behind, None),
+        ] {
+            let lag = at(Origin::Git, pin, &tags);
+            assert_eq!((lag.standing, lag.named), (standing, named), "{pin}");
+        }
+        for (pin, standing) in
+            [("1.2.0", Standing::Current), ("1.3.0", Standing::Unknown), ("~> 1.0", Standing::Unknown)]
+        {
+            let lag = at(Origin::Registry, pin, &["1.2.0"]);
+            assert_eq!((lag.standing, lag.named), (standing, None), "{pin}");
+        }
     }
 }

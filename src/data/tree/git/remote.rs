@@ -14,13 +14,20 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// How much of an answer is read.
 const MOST: u64 = 64 * 1024 * 1024;
 
-/// The names of the tags of the repository at `address`, as git has them. Nothing is asked, and only transports that
-/// start no program of the address's choice are taken.
+/// The names that commits of a repository have, as git has them.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Names {
+    pub tags: Vec<String>,
+    pub branches: Vec<String>,
+}
+
+/// The names of the tags and branches of the repository at `address`. Nothing is asked, and only transports that start no
+/// program of the address's choice are taken.
 ///
 /// # Errors
 /// There is no `git`, the repository cannot be reached, or it takes too long.
-pub fn tags(here: &Path, address: &str) -> Result<Vec<String>, Problem> {
-    let mut command = program(here, &["ls-remote", "--tags", "--refs", "--quiet", "--", address]);
+pub fn names(here: &Path, address: &str) -> Result<Names, Problem> {
+    let mut command = program(here, &["ls-remote", "--tags", "--heads", "--refs", "--quiet", "--", address]);
     command.env("GIT_ALLOW_PROTOCOL", "http:https:git:ssh:file");
     // Of its own group, so that the programs that it starts end with it.
     command.process_group(0);
@@ -40,11 +47,13 @@ pub fn tags(here: &Path, address: &str) -> Result<Vec<String>, Problem> {
         let well = wait(&mut child);
         let (said, wrong) = (said.join().unwrap_or_default(), wrong.join().unwrap_or_default());
         match well {
-            Some(true) => Ok(said
-                .lines()
-                .filter_map(|line| line.split_once("\trefs/tags/"))
-                .map(|(_, tag)| tag.to_owned())
-                .collect()),
+            Some(true) => {
+                let of = |folder: &str| {
+                    let names = said.lines().filter_map(|line| line.split_once(folder));
+                    names.map(|(_, name)| name.to_owned()).collect()
+                };
+                Ok(Names { tags: of("\trefs/tags/"), branches: of("\trefs/heads/") })
+            }
             Some(false) => {
                 let problem = Problem::new("its tags cannot be listed");
                 let lines =

@@ -1,11 +1,11 @@
 //! Texts over lines, lists and maps of a plan's text that stand under the name of a secret.
 
-use super::{COVER, SECRET};
+use crate::infra::secret::{COVER, NAMES};
 use regex::{Captures, Regex};
 use std::sync::LazyLock;
 
 static OPENED: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(&format!(r#"(?i)(?:{SECRET})s?"?[ \t]*(?:=|:)[ \t]*(?:<<[-~]?([A-Za-z_]+)|([\[{{]))$"#)).ok()
+    Regex::new(&format!(r#"(?i)(?:{NAMES})s?"?[ \t]*(?:=|:)[ \t]*(?:<<[-~]?([A-Za-z_]+)|([\[{{]))$"#)).ok()
 });
 
 /// A text in quotes, and what makes it a name.

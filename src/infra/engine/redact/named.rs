@@ -1,20 +1,11 @@
 //! Values of a plan's JSON that stand under the name of a secret.
 
-use super::{COVER, SECRET};
-use regex::Regex;
+use crate::infra::secret::COVER;
 use serde_json::Value;
-use std::sync::LazyLock;
-
-static ENDS: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(&format!("(?i)(?:{SECRET})s?$")).ok());
 
 /// Where a plan keeps a value that it also tells other things about, and what else it tells.
 const VALUES: [&str; 6] = ["value", "before", "after", "default", "constant_value", "expression"];
 const ABOUT: [&str; 5] = ["actions", "type", "sensitive", "references", "description"];
-
-/// True for a key whose values are secrets.
-pub fn is_secret(key: &str) -> bool {
-    ENDS.as_ref().is_some_and(|ends| ends.is_match(key))
-}
 
 /// Covers all texts and numbers of what stands under such a key. What a plan tells about a variable or an output stays.
 pub fn cover(value: &mut Value) {
@@ -38,19 +29,6 @@ mod tests {
 
     #[test]
     fn values_under_the_name_of_a_secret_are_covered_and_what_is_told_about_them_stays() {
-        for (key, secret) in [
-            ("password", true),
-            ("db_Token", true),
-            ("secret_key", true),
-            ("apiKey", true),
-            ("passwords", true),
-            ("secret_name", false),
-            ("public_key", false),
-            ("key", false),
-            ("token_ttl", false),
-        ] {
-            assert_eq!(is_secret(key), secret, "{key}");
-        }
         for (mut value, want) in [
             (json!("x"), json!("***")),
             (json!(""), json!("")),
