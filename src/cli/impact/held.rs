@@ -8,6 +8,7 @@ use crate::cli::infra::{begin, hosts, options};
 use crate::cli::load::{Closed, Loaded};
 use crate::data::tree::{Repository, Tree};
 use crate::infra::compare::{Both, Compared};
+use crate::infra::graph;
 use crate::infra::layer::{Options, Run};
 use crate::plan::impact::{LayerChange, LayerImpact, LayerRead};
 use crate::plan::{Language, Modules};
@@ -33,6 +34,24 @@ pub struct Holding {
     pub module: String,
     /// `<stack>/<layer>`.
     pub layer: String,
+}
+
+impl Holding {
+    /// The key of the layer in the graph of a tree that keeps its stacks in `stacks`.
+    pub fn key(&self, stacks: &Path) -> String {
+        let (stack, layer) = self.layer.split_once('/').unwrap_or_default();
+        graph::key::key(&format!("{}/{stack}", stacks.display()), layer)
+    }
+
+    /// How the fields of the layer's outputs begin, among the facts of its node.
+    pub fn begin(&self) -> String {
+        format!("{}.{}.", self.module, self.layer)
+    }
+
+    /// True where a field of the facts of `node` is an output of the layer.
+    pub fn brings(&self, node: &str, field: &str) -> bool {
+        self.node == node && field.starts_with(&self.begin())
+    }
 }
 
 impl Held {
@@ -125,7 +144,7 @@ impl Held {
                 let read = LayerRead { node: need.provider.clone(), field: need.field.clone() };
                 self.reads.entry(need.reader.clone()).or_default().insert((need.key.clone(), read));
                 let own = has.iter().filter(|holding| holding.node == need.reader);
-                moved.extend(own.map(|own| (own.node.clone(), format!("{}.{}.", own.module, own.layer))));
+                moved.extend(own.map(|own| (own.node.clone(), own.begin())));
             }
             if moved.len() == known {
                 return;

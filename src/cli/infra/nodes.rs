@@ -3,14 +3,14 @@
 use super::tree::{Changes, Tree};
 use super::{begin, hosts, options};
 use crate::base::problem::Kind::Warning;
-use crate::base::{Mask, Place, Plain, Problems};
+use crate::base::{Mask, Plain, Problems};
 use crate::catalogue::{self, Catalogue, Need, Selection, need};
 use crate::cli::Context;
 use crate::cli::impact::{Holding, holdings, with_layers};
 use crate::cli::load::Loaded;
 use crate::data::tree::{Repository, Tree as Files};
 use crate::infra::compare::{Both, Compared};
-use crate::infra::graph::{self, Affected, At, Edge, Graph, Host, Kind, Need as Relation, Node as End, Stack};
+use crate::infra::graph::{Affected, At, Edge, Graph, Host, Kind, Need as Relation, Node as End, Stack};
 use crate::ui::{self, Paint, Table};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -130,8 +130,7 @@ impl Around {
             Catalogue::sound(workspace, &selection).map(|(catalogue, _)| catalogue.entries).unwrap_or_default();
         let held = entries.iter().flat_map(|entry| holdings(loaded, loaded.version(), entry, modules));
         let keyed = held.filter(|holding| same(&holding.root, &self.tree)).map(|holding| {
-            let (stack, layer) = holding.layer.split_once('/').unwrap_or_default();
-            let key = graph::key::key(&format!("{}/{stack}", options.stacks.display()), layer);
+            let key = holding.key(&options.stacks);
             (holding, key)
         });
         Ok(keyed.collect())
@@ -153,9 +152,9 @@ impl Around {
         let mut begins: BTreeSet<(String, String)> = BTreeSet::new();
         let mut held: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
         for (holding, key) in self.holdings(&modules)? {
-            held.entry(holding.node.clone()).or_default().insert(begin(&holding));
+            held.entry(holding.node.clone()).or_default().insert(holding.begin());
             if keys.contains(key.as_str()) {
-                begins.insert((holding.node.clone(), begin(&holding)));
+                begins.insert((holding.node.clone(), holding.begin()));
                 nodes.entry(holding.node).or_default().holds.insert(key);
             }
         }
@@ -211,11 +210,10 @@ impl Around {
         };
         let end = |kind, key: &str| End { kind, key: key.to_owned() };
         for need in &needs {
-            let brings =
-                |held: &&(Holding, String)| held.0.node == need.provider && need.field.starts_with(&begin(&held.0));
+            let brings = |held: &&(Holding, String)| held.0.brings(&need.provider, &need.field);
             let Some((_, key)) = held.iter().find(brings) else { continue };
             let (from, to) = (end(Kind::Node, &need.reader), end(Kind::Stack, key));
-            add(from, Relation::ReadsOutput, to, &need.field, Some(at(need.place)));
+            add(from, Relation::ReadsOutput, to, &need.field, Some(need.place.into()));
         }
         for stack in graph.stacks.iter().filter(|stack| !stack.external) {
             for read in &stack.host_reads {
@@ -242,16 +240,6 @@ impl Around {
         let hosts = names.iter().map(host).collect();
         Ok(graph.with_nodes(hosts, edges.into_values()))
     }
-}
-
-/// How the fields of a layer's outputs begin.
-fn begin(holding: &Holding) -> String {
-    format!("{}.{}.", holding.module, holding.layer)
-}
-
-/// A place of a data file, as a person types it at the workspace.
-fn at(place: Place) -> At {
-    At { file: place.path().display().to_string(), line: place.line, column: place.column }
 }
 
 impl Touched {

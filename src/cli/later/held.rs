@@ -264,8 +264,7 @@ impl<'a> Opened<'a> {
 
     /// The key of a layer in the graph.
     fn key(&self, holding: &Holding) -> String {
-        let (stack, layer) = holding.layer.split_once('/').unwrap_or_default();
-        graph::key::key(&format!("{}/{stack}", self.stacks.display()), layer)
+        holding.key(self.stacks)
     }
 
     /// What the templates of a layer read of facts that are read in this run.
@@ -348,11 +347,7 @@ impl<'a> Opened<'a> {
 
 /// The layer whose output a field of the facts of `node` is.
 fn output<'a>(all: &'a [Holding], node: &str, field: &str) -> Option<&'a Holding> {
-    all.iter().find(|holding| {
-        let rest = field.strip_prefix(holding.module.as_str()).and_then(|rest| rest.strip_prefix('.'));
-        let rest = rest.and_then(|rest| rest.strip_prefix(holding.layer.as_str()));
-        holding.node == node && rest.is_some_and(|rest| rest.starts_with('.'))
-    })
+    all.iter().find(|holding| holding.brings(node, field))
 }
 
 /// Who may wait.

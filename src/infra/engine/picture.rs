@@ -1,6 +1,7 @@
 //! A private picture of the tree in which some of it is as a revision had it: links to everything else, so that every path
 //! that the code writes leads where it leads in the tree itself.
 
+use crate::base::file::new_private_folder as make;
 use crate::base::{Problem, Result};
 use crate::data::Tree;
 use crate::data::tree::Revision;
@@ -8,7 +9,7 @@ use crate::infra::layer;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io::Write;
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, symlink};
+use std::os::unix::fs::{OpenOptionsExt, symlink};
 use std::path::{Path, PathBuf};
 
 /// What is never in a picture.
@@ -69,7 +70,7 @@ impl Picture<'_> {
         let output = self.outputs.range(below.clone()..).next().map(|(output, _)| output);
         let above = holds(self.wanted.range(below.clone()..).next()) || holds(output);
         // A state that a commit has is an old one: only the one on the disk counts.
-        let is_state = path.ends_with(".tfstate") || path.contains(".tfstate.");
+        let is_state = layer::is_state(path);
         match old {
             Some(true) if wanted || above || !is_here => {
                 make(&there)?;
@@ -92,11 +93,6 @@ impl Picture<'_> {
         let file = fs::OpenOptions::new().write(true).create_new(true).mode(mode).open(to);
         file.and_then(|mut file| file.write_all(&bytes)).map_err(failed)
     }
-}
-
-fn make(folder: &Path) -> Result<(), Problem> {
-    let made = fs::DirBuilder::new().recursive(true).mode(0o700).create(folder);
-    made.map_err(|e| Problem::io("make folder", folder, &e))
 }
 
 fn link(from: &Path, to: &Path) -> Result<(), Problem> {

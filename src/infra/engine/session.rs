@@ -205,7 +205,7 @@ impl Session<'_> {
     /// Terraform failed, was interrupted, or was left to itself.
     pub fn apply(&self, file: &Path) -> Result<String, Failure> {
         let wait = StatePatience::word(self.site.state_patience.apply);
-        let words = ["apply", "-input=false", "-no-color"].map(OsString::from);
+        let words = [APPLY, "-input=false", "-no-color"].map(OsString::from);
         let words = words.into_iter().chain(wait).chain([file.into()]).collect();
         let ended = self.start(APPLY, &self.unit.folder, words, Purpose::Apply, true)?;
         match ended.is_well() {
@@ -294,7 +294,7 @@ impl Session<'_> {
             _ => Problem::new(format!("stack `{key}`: `{program} {step}` failed")),
         };
         problem = layer::words::terraform(text.as_bytes()).into_iter().fold(problem, Problem::note);
-        if step == "apply" && text.contains("Saved plan is stale") {
+        if step == APPLY && text.contains("Saved plan is stale") {
             problem = problem.help(format!("plan it again: `suil infra plan --stacks {key}`")).kind(Kind::Refused);
         }
         // The picture of the tree that Terraform speaks of is removed.

@@ -8,7 +8,7 @@ use super::files::Listing;
 use super::settle::{self, Settled};
 use super::tree::{Found, Tree, below};
 use super::{At, Code as Word, HostRead, key};
-use crate::base::{FileId, Place as Spot, Problem, Result};
+use crate::base::{FileId, Problem, Result};
 use crate::infra::Value;
 use crate::infra::hcl;
 use crate::infra::jinja::Lookup;
@@ -183,7 +183,7 @@ fn one(
 fn unrendered(key: &str, problems: &[Problem], found: &mut Found) {
     let first = problems.first();
     let words = first.map(|problem| problem.what.as_str()).unwrap_or("nobody knows why");
-    let at = first.and_then(|problem| problem.place).map(told);
+    let at = first.and_then(|problem| problem.place).map(At::from);
     found.warn(Word::LayerUnrendered, key, format!("{key} does not render: {words}"), at);
 }
 
@@ -230,14 +230,10 @@ pub fn backend(layers: &Layers, folder: &str) -> Option<At> {
             }
             _ => continue,
         };
-        found.extend(blocks.iter().map(|block| (super::code::is_override(name), told(block.place))));
+        found.extend(blocks.iter().map(|block| (super::code::is_override(name), At::from(block.place))));
     }
     // Files that override have the last word.
     found.into_iter().enumerate().max_by_key(|(number, (over, _))| (*over, *number)).map(|(_, (_, at))| at)
-}
-
-fn told(place: Spot) -> At {
-    At { file: place.path().display().to_string(), line: place.line, column: place.column }
 }
 
 /// A folder whose files are read, by the ends of their names.

@@ -86,7 +86,7 @@ pub fn scan(root: &Path, repo: &str) -> Result<Graph> {
 /// A folder cannot be listed.
 pub fn list(root: &Path, options: &Options, whole: bool) -> Result<Listing> {
     let output = options.output.to_str();
-    if whole { Listing::of_disk(root, output, &|_| true) } else { Listing::of_disk(root, output, &scan::makes) }
+    Listing::of_disk(root, output, scan::wants(whole))
 }
 
 /// Reads the graph that an earlier scan left, whether it is still the tree's or not; this can be done while the tree is
@@ -126,7 +126,7 @@ pub fn open(root: &Path, repo: &str, options: &Options, listing: &Listing, begun
     let memo = cache::memo(root);
     let real = root.canonicalize().map_err(|e| Problem::io("find", root, &e))?;
     let layers = layers::Layers { run: &lenient(&real, options), root: &real };
-    let graph = scan::scan(files::Files::Disk(root), listing, &memo, repo, &layers)?;
+    let graph = scan::scan(files::Files::Disk(root), listing, &memo, repo, &layers, links)?;
     cache::keep(root, listing, id, &graph, memo.into_seen(), begun.moment);
     Ok(Opened { graph, cached: false, digest })
 }
@@ -140,7 +140,8 @@ pub fn of_revision(old: &Arc<dyn Tree>, repo: &str, root: &Path, options: &Optio
     let listing = Listing::of_tree(&**old)?;
     let run = Arc::new(lenient(&root, options).of_revision(Arc::clone(old)));
     let layers = layers::Layers { run: &run, root: &root };
-    scan::scan(files::Files::Tree(&**old), &listing, &memo::Memo::default(), repo, &layers)
+    let files = files::Files::Tree(&**old);
+    scan::scan(files, &listing, &memo::Memo::default(), repo, &layers, links::of(&files, &listing))
 }
 
 /// A run over layers without any key: no secret is opened to make a graph.

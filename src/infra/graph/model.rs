@@ -1,5 +1,6 @@
 //! What a graph is made of. Its JSON is that of `suil infra graph --output json`.
 
+use crate::base::Place;
 use crate::infra::secret;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -238,6 +239,12 @@ pub struct At {
     pub line: u32,
     /// From 1, in characters.
     pub column: u32,
+}
+
+impl From<Place> for At {
+    fn from(place: Place) -> At {
+        At { file: place.path().display().to_string(), line: place.line, column: place.column }
+    }
 }
 
 impl std::fmt::Display for At {

@@ -3,7 +3,7 @@
 use super::files::{Files, Folder, Listing};
 use super::layers::Layers;
 use super::memo::Memo;
-use super::{At, Graph, Kind, Need, Removed, code, config, key, scan, tree};
+use super::{At, Graph, Kind, Need, Removed, code, config, key, links, scan, tree};
 use crate::data::Tree;
 use crate::data::tree::Change;
 use crate::infra::layer::Run;
@@ -28,7 +28,8 @@ pub fn removed(old: &dyn Tree, run: &Arc<Run>, root: &Path, graph: &Graph, chang
     let Some(listing) = listing(old, changes, layered) else { return Vec::new() };
     let memo = Memo::default();
     let layers = Layers { run, root };
-    let before = scan::scan(Files::Tree(old), &listing, &memo, &graph.repo, &layers);
+    let files = Files::Tree(old);
+    let before = scan::scan(files, &listing, &memo, &graph.repo, &layers, links::of(&files, &listing));
     let Ok(before) = before else { return Vec::new() };
     let known: BTreeSet<&str> = graph.stacks.iter().map(|stack| stack.key.as_str()).collect();
     let gone: BTreeSet<String> = before

@@ -4,8 +4,9 @@ use super::code::{Code, is_code};
 use super::config;
 use super::discover;
 use super::edges::{self, Names};
-use super::files::{Files, Listing};
+use super::files::{Files, Listing, Wants};
 use super::layers::{self, Layers};
+use super::links::Link;
 use super::memo::Memo;
 use super::modules;
 use super::settle::{self, Settled};
@@ -26,12 +27,24 @@ pub fn makes(name: &str) -> bool {
     is_code(name) || DATA.iter().any(|end| name.ends_with(end)) || matches!(name, config::ROOT | config::OWN | SETTINGS)
 }
 
-/// Makes the graph of the listed files.
+/// The files whose marks a listing needs: all of them where `whole`, else those that make the graph.
+pub fn wants(whole: bool) -> Wants<'static> {
+    if whole { &|_| true } else { &makes }
+}
+
+/// Makes the graph of the listed files, which has these links.
 ///
 /// # Errors
 /// Everything that is wrong in the configuration, with its places.
-pub fn scan(files: Files, listing: &Listing, memo: &Memo, repo: &str, layers: &Layers) -> Result<Graph> {
-    let tree = Tree::open(files, listing, memo, repo, &layers.run.options)?;
+pub fn scan(
+    files: Files,
+    listing: &Listing,
+    memo: &Memo,
+    repo: &str,
+    layers: &Layers,
+    links: Vec<Link>,
+) -> Result<Graph> {
+    let tree = Tree::open(files, listing, memo, repo, &layers.run.options, links)?;
     let mut found = Found::default();
     let layered = layers::stacks(listing, &layers.run.options);
     if !layered.is_empty() {

@@ -107,7 +107,7 @@ impl Told {
     /// A folder cannot be listed.
     pub fn list(&mut self, root: &Path, whole: bool) -> Result<(Listing, Moved)> {
         let (listing, output) = (std::mem::take(&mut self.listing), Some(self.output.as_str()));
-        if whole { listing.again(root, output, &|_| true) } else { listing.again(root, output, &super::scan::makes) }
+        listing.again(root, output, super::scan::wants(whole))
     }
 
     /// Asks git about the files that moved, and puts that into its word; `None` where something moved that may change what

@@ -3,7 +3,7 @@
 use super::code::Code;
 use super::config::{self, Own, Root};
 use super::files::{Files, Listing};
-use super::links::{self, Link};
+use super::links::Link;
 use super::memo::Memo;
 use super::{At, Code as Word, Warning, code};
 use crate::base::{FileId, Place, Problem, Problems, Result};
@@ -34,9 +34,9 @@ impl<'a> Tree<'a> {
         memo: &'a Memo,
         repo: &'a str,
         options: &'a Options,
+        links: Vec<Link>,
     ) -> Result<Tree<'a>> {
-        let mut tree =
-            Tree { files, listing, memo, root: Root::default(), repo, options, links: links::of(&files, listing) };
+        let mut tree = Tree { files, listing, memo, root: Root::default(), repo, options, links };
         not_a_folder(&tree, config::ROOT)?;
         if listing.file(config::ROOT).is_some() {
             let bytes = tree.config(config::ROOT)?;

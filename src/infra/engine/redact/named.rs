@@ -14,7 +14,7 @@ pub fn cover(value: &mut Value) {
         Value::Number(_) => *value = Value::String(COVER.to_owned()),
         Value::Array(items) => items.iter_mut().for_each(cover),
         Value::Object(map) => {
-            let told = map.keys().any(|key| [&VALUES[..], &ABOUT[..]].concat().contains(&key.as_str()));
+            let told = map.keys().any(|key| VALUES.contains(&key.as_str()) || ABOUT.contains(&key.as_str()));
             let wanted = map.iter_mut().filter(|(key, _)| !told || VALUES.contains(&key.as_str()));
             wanted.for_each(|(_, value)| cover(value));
         }

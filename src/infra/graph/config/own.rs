@@ -2,7 +2,6 @@
 
 use super::super::key;
 use super::Text;
-use super::read;
 use crate::base::{Problem, Problems, Result};
 use crate::data::Value;
 use crate::infra::reader::{self, Reader};
@@ -220,7 +219,7 @@ fn instances(reader: &mut Reader) -> Option<Vec<(Text, Own)>> {
         }
     } else if value.map().is_some() {
         for (name, place, value) in reader.entries("instances") {
-            let text = Text { text: name.to_owned(), at: read::at(place) };
+            let text = Text { text: name.to_owned(), at: place.into() };
             if value.map().is_none() {
                 reader.wrong(&format!("instances.{name}"), value, "expected keys with values; `{}` for none");
                 continue;

@@ -1,6 +1,6 @@
 //! Texts of the configuration, each with its place.
 
-use super::super::{At, template};
+use super::super::template;
 use super::Text;
 use crate::base::{FileId, Place};
 use crate::data::{Resolved, Value};
@@ -23,7 +23,7 @@ impl Reader<'_> {
     /// The text that a value is.
     pub fn text_of(&mut self, key: &str, value: &Value, expected: &str) -> Option<Text> {
         match value.scalar().filter(|scalar| scalar.resolved != Resolved::Null) {
-            Some(scalar) => Some(Text { text: scalar.text.to_string(), at: at(value.place) }),
+            Some(scalar) => Some(Text { text: scalar.text.to_string(), at: value.place.into() }),
             None => {
                 self.wrong(key, value, expected);
                 None
@@ -75,9 +75,4 @@ impl Reader<'_> {
         let texts = self.texts(key).unwrap_or_default();
         texts.into_iter().filter_map(|text| self.checked(key, text)).collect()
     }
-}
-
-/// A place as it can be kept.
-pub fn at(place: Place) -> At {
-    At { file: place.path().display().to_string(), line: place.line, column: place.column }
 }
