@@ -364,13 +364,15 @@ mod tests {
                 self.0.ask();
             }
         }
-        let run = |script| {
+        let run = |script, patience| {
             let asks = Asks(Stop::default());
-            Tool::new("sh").script(logs.path(), &job(logs.path(), script), &asks.0, &asks).expect("it runs")
+            let job = Job { patience, ..job(logs.path(), script) };
+            Tool::new("sh").script(logs.path(), &job, &asks.0, &asks).expect("it runs")
         };
-        let ended = run("trap 'exit 7' INT; echo ready; while :; do sleep 0.05; done");
+        // A machine may stand still for a while: one that heeds the interrupt has time to.
+        let ended = run("trap 'exit 7' INT; echo ready; while :; do sleep 0.05; done", Duration::from_secs(20));
         assert_eq!((ended.code, ended.interrupted), (7, true));
-        let ended = run("trap '' INT; echo ready; sleep 60 & wait; wait");
+        let ended = run("trap '' INT; echo ready; sleep 60 & wait; wait", Duration::from_millis(300));
         assert_eq!((ended.code, ended.interrupted), (128 + 9, true));
     }
 
